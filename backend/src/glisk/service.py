@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
-from glisk.dev import postgres
-from glisk.settings import Settings
+from glisk.api import server
+from glisk.api.app import create_app
+from glisk.db import migrate
+from glisk.dev import data_dir, postgres
+from glisk.settings import Settings, masked
+
+Say: TypeAlias = Callable[[str, float], None]  # a part that is up, and the seconds it took
 
 
 @contextmanager
@@ -17,3 +26,44 @@ def database(settings: Settings) -> Iterator[str]:
     else:
         with postgres.running(settings.data_dir / "postgres") as url:
             yield url
+
+
+def up(settings: Settings, say: Say) -> None:
+    """Everything in one process, until a signal."""
+    with (
+        data_dir.owned(settings.data_dir),
+        server.listening(settings.host, settings.port) as listener,
+        timed(say, where_database(settings)) as done,
+        database(settings) as url,
+    ):
+        done()
+        data_dir.remember_real_parts(settings)
+        with timed(say, "schema up to date") as done:
+            migrate.upgrade(url)
+            done()
+        run_server(settings, listener, say)
+
+
+def serve(settings: Settings, say: Say) -> None:
+    """The HTTP server alone, on a schema that somebody else has migrated."""
+    with server.listening(settings.host, settings.port) as listener, database(settings) as url:
+        asyncio.run(migrate.require_head(url))
+        run_server(settings, listener, say)
+
+
+def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
+    with timed(say, f"http://{settings.host}:{settings.port} (Ctrl-C stops)") as done:
+        asyncio.run(server.serve(create_app(), listener, on_ready=done))
+
+
+def where_database(settings: Settings) -> str:
+    if settings.database_url.get_secret_value():
+        return f"PostgreSQL at {masked(settings.database_url)}"
+    return f"PostgreSQL, embedded, in {settings.shown_dir / 'postgres'}"
+
+
+@contextmanager
+def timed(say: Say, part: str) -> Iterator[Callable[[], None]]:
+    """Says that the part is up when the block calls what it is given."""
+    started = time.monotonic()
+    yield lambda: say(part, time.monotonic() - started)

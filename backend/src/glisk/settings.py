@@ -44,6 +44,12 @@ class Settings(BaseSettings):
         default="auto", description="`text` for people, `json` for machines; `auto` is text on a terminal, else JSON."
     )
 
+    @property
+    def shown_dir(self) -> Path:
+        """The data directory as a person in the current directory would write it."""
+        here = Path.cwd()
+        return self.data_dir.relative_to(here) if self.data_dir.is_relative_to(here) else self.data_dir
+
     def real_parts(self) -> dict[str, str]:
         """The parts an operator has replaced by a service of their own, each with the variable that did it."""
         return {

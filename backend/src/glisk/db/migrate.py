@@ -15,12 +15,13 @@ from alembic import command, context
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, insert, text
 from sqlmodel import SQLModel, col, select
 
 from glisk.db.models import MigrationRun
 from glisk.db.session import connection_to
-from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind
+from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
 
 log = structlog.get_logger()
 
@@ -52,7 +53,10 @@ def upgrade(url: str, target: str = "head", scripts: Path = SCRIPTS) -> None:
 
 
 def downgrade(url: str, target: str = "-1", scripts: Path = SCRIPTS) -> None:
-    command.downgrade(config(url, scripts), target)
+    try:
+        command.downgrade(config(url, scripts), target)
+    except CommandError as error:
+        raise UnknownRevision(f"{target}: {error}.") from error
 
 
 def config(url: str = "", scripts: Path = SCRIPTS) -> Config:
@@ -81,7 +85,7 @@ async def run_locked(url: str, run: Run) -> None:
             exception = "".join(traceback.format_exception(error))
             await connection.run_sync(record, step.row(run.started_at, exception))
             await connection.commit()
-            raise MigrationFailed(f"{step.file.stem} ({step.direction}): {error}") from error
+            raise MigrationFailed(f"{step.file.stem} ({step.direction}): {str(error).splitlines()[0]}") from error
 
 
 class Run:
@@ -104,7 +108,7 @@ class Run:
         with context.begin_transaction():
             context.run_migrations()
 
-    def note(self, *, ctx: MigrationContext, step: MigrationInfo, **_: Any) -> None:
+    def note(self, ctx: MigrationContext, step: MigrationInfo, heads: object, run_args: object) -> None:
         """Runs inside the step's own transaction: a step and its row come together or not at all."""
         assert ctx.connection is not None
         (file,) = self.versions.glob(f"{step.up_revision_id}_*.py")

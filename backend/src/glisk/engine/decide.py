@@ -84,9 +84,11 @@ def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: fl
         message = f"Max retries exceeded after {verdict.category} errors: {verdict.error}"
         return Transition(FAILED, True, failures, facts=budget | {workflow.table.error: storable(message)})
     status = step.failure or row.waiting
-    delay = verdict.after if verdict.after is not None else step.backoff and step.backoff.after(failures, jitter)
+    rest = step.backoff.after(failures, jitter) if step.backoff else None
     facts = budget | {workflow.table.error: storable(verdict.error)}
-    return Transition(status, workflow.is_final(status), failures, delay, facts)
+    return Transition(
+        status, workflow.is_final(status), failures, rest if verdict.after is None else verdict.after, facts
+    )
 
 
 def storable(error: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -15,10 +15,8 @@ from glisk.engine.workflow import Workflow, WorkTable
 encode = msgspec.json.Encoder().encode
 
 
-class Fetch(Protocol):
-    """How a statement is run: the `fetch` of an asyncpg connection, or the same over a session."""
-
-    async def __call__(self, sql: str, /, *arguments: Any) -> Sequence[Any]: ...
+# How a statement is run, text first, then its parameters: the `fetch` of an asyncpg connection, or the same over a session.
+Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
 
 
 async def pick(fetch: Fetch, workflow: Workflow, waiting: str, limit: int) -> list[int]:

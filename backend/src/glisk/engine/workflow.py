@@ -32,7 +32,8 @@ class Backoff:
 
     def after(self, failures: int, jitter: float = 0.0) -> timedelta:
         doublings = min(max(failures - 1, 0), 32)
-        return min(self.cap, self.first * 2**doublings * (1 + jitter))
+        grown: timedelta = self.first * (1 << doublings) * (1 + jitter)
+        return min(self.cap, grown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,24 @@
+"""The HTTP application: every router is mounted here."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from glisk import __version__
+
+
+class Health(BaseModel):
+    status: str
+    version: str
+
+
+def create_app() -> FastAPI:
+    app = FastAPI(title="Glisk", version=__version__, summary="Every mint becomes art.")
+    app.add_api_route("/health", health, methods=["GET"], response_model=Health, tags=["operations"])
+    return app
+
+
+async def health() -> Health:
+    """Answers while the process lives; it asks no other part."""
+    return Health(status="ok", version=__version__)

@@ -1,0 +1,68 @@
+"""How commands speak: tables on a terminal, tab-separated text in a pipe, JSON when asked; one way to ask and to fail."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from glisk.errors import GliskError
+
+OK, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+LARGEST_EXACT = 2**53  # a larger number loses digits in most JSON readers
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def rows(records: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> None:
+    """A list of things. `empty` is the sentence for none, on a terminal."""
+    if as_json:
+        print(json.dumps([{name: plain(value) for name, value in record.items()} for record in records], indent=2))
+    elif not sys.stdout.isatty():
+        for record in records:
+            print("\t".join(shown(value) for value in record.values()))
+    elif not records:
+        print(empty)
+    else:
+        Console().print(table(records))
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> Table:
+    grid = Table(*records[0], box=None, pad_edge=False, header_style="bold")
+    for record in records:
+        grid.add_row(*(shown(value) for value in record.values()))
+    return grid
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, int) and abs(value) > LARGEST_EXACT else value
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    return "" if value is None else str(value)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Before anything is destroyed. In a pipe nobody can answer, so only --yes will do."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"{question} Nobody is here to ask: add --yes.")
+    typer.confirm(question, abort=True)
+
+
+def complain(error: GliskError) -> None:
+    message, *details = str(error).splitlines()
+    lines = [f"{error.code}  {message}", *(f"  {line}" for line in details), f"         Fix    {error.fix}"]
+    print("\n".join([*lines, f"         More   glisk explain {error.code}"]), file=sys.stderr)
