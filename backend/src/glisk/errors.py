@@ -5,7 +5,7 @@ GliskError
 │   ├── BadSettings                 GLK-101
 │   ├── PortTaken                   GLK-102
 │   ├── AlreadyRunning              GLK-103
-│   ├── DataOfAnotherUser           GLK-104
+│   ├── DataUnwritable              GLK-104
 │   ├── WouldDestroyPaidWork        GLK-105
 │   └── UnusableAddress             GLK-106
 ├── GenerationError                 drawing an image
@@ -97,7 +97,7 @@ class AlreadyRunning(SetupError):
     remedy = "Stop it first (Ctrl-C in its terminal), or give this one its own: GLISK_DATA_DIR=.glisk-2"
 
 
-class DataOfAnotherUser(SetupError):
+class DataUnwritable(SetupError):
     code = "GLK-104"
     summary = "The data directory cannot be written."
     remedy = "Run Glisk as the user who made it, or point GLISK_DATA_DIR at a directory of your own."

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from glisk.dev import postgres
-from glisk.dev.locks import make_writable, open_private, try_lock
-from glisk.errors import AlreadyRunning, DataOfAnotherUser, WouldDestroyPaidWork
+from glisk.dev.locks import make_directory, open_private, try_lock
+from glisk.errors import AlreadyRunning, DataUnwritable, WouldDestroyPaidWork
 from glisk.settings import Settings
 
 
 @contextmanager
 def owned(data_dir: Path) -> Iterator[None]:
     """For the one process that runs Glisk here. The kernel lets go of the lock when that process ends, however it ends."""
-    make_writable(data_dir)
+    make_directory(data_dir)
     with open_private(data_dir / "running.lock") as lock:
         if not try_lock(lock):
             raise AlreadyRunning(f"It is {data_dir}.")
@@ -49,5 +49,5 @@ def wipe(settings: Settings, *, force: bool) -> bool:
         try:
             shutil.rmtree(settings.data_dir)
         except PermissionError as error:
-            raise DataOfAnotherUser(f"{error.filename} cannot be removed.") from error
+            raise DataUnwritable(f"{error.filename} cannot be removed.") from error
     return True

@@ -7,21 +7,22 @@ import os
 from pathlib import Path
 from typing import IO
 
-from glisk.errors import DataOfAnotherUser
+from glisk.errors import DataUnwritable
 
 
-def make_writable(directory: Path, mode: int = 0o777) -> None:
+def make_directory(path: Path, mode: int = 0o777) -> None:
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=mode)
-    except PermissionError as error:
-        raise DataOfAnotherUser(f"{directory} cannot be made: {error.strerror}.") from error
-    if not os.access(directory, os.W_OK | os.X_OK):
-        raise DataOfAnotherUser(f"{directory} belongs to another user.")
+        path.mkdir(parents=True, exist_ok=True, mode=mode)
+    except OSError as error:
+        raise DataUnwritable(f"{path} cannot be made: {error.strerror}.") from error
 
 
 def open_private(path: Path) -> IO[bytes]:
     """For appending; readable by nobody else."""
-    return open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
+    try:
+        return open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
+    except OSError as error:
+        raise DataUnwritable(f"{path} cannot be opened: {error.strerror}.") from error
 
 
 def try_lock(file: IO[bytes]) -> bool:

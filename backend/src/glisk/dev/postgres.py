@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from glisk.dev.locks import make_writable, open_private, try_lock
+from glisk.dev.locks import make_directory, open_private, try_lock
 from glisk.dev.postgres_keeper import LOOPBACK, SUPERUSER
 from glisk.errors import EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
 
@@ -27,9 +27,9 @@ LOG_LIMIT = 8 << 20
 def running(home: Path, options: Mapping[str, str] | None = None) -> Iterator[str]:
     """The server's URL. Starts the server if nobody has; it stops when its last user, in whatever process, is gone."""
     # 711 lets the account that root hands over to reach its data; the files beside it stay ours.
-    make_writable(home, 0o711 if os.geteuid() == 0 else 0o700)
-    require_same_version(home / "data")
+    make_directory(home, 0o711 if os.geteuid() == 0 else 0o700)
     with open_private(home / "users.lock") as users, open_private(home / "presence.lock") as presence:
+        require_same_version(home / "data")
         fcntl.flock(users, fcntl.LOCK_SH)  # waits out a server that is just stopping
         fcntl.flock(presence, fcntl.LOCK_SH)
         start_keeper(home, options or {})
@@ -115,7 +115,8 @@ def wait_for_end(home: Path) -> None:
 
 def last_words(home: Path) -> str:
     lines = (home / "log").read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "It ended without a word."
+    fatal = [line for line in lines if "FATAL" in line or "rror" in line]
+    return (fatal or lines or ["It ended without a word."])[-1]
 
 
 def is_used(home: Path) -> bool:

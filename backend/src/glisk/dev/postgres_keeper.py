@@ -103,7 +103,7 @@ def start(data: Path, binaries: Path, options: dict[str, str]) -> tuple[subproce
         if is_ready(data, server):
             return server, port
         if not is_taken(port):
-            sys.exit("PostgreSQL ended while it started")
+            sys.exit(1)  # its last words are in the log
 
 
 def free_port() -> int:

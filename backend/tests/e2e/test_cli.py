@@ -1,0 +1,107 @@
+"""The commands as a person or a script sees them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands import GLISK, glisk
+
+
+def test_help_lists_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
+    shown = glisk("--help", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert all(word in shown.stdout for word in ["up", "migrate", "explain", "Exit codes"])
+
+
+def test_bad_settings_are_all_told_with_exit_code_2_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_PORT", "many")
+    (tmp_path / ".env").write_text("GLISK_DATABASE_URL=mysql://glisk:hunter2@db/x\nGLISK_PROT=1\n")
+    refused = glisk("up", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    for part in ("GLISK_PORT is 'many'", "GLISK_DATABASE_URL is 'mysql://glisk:***@db/x'", "did you mean GLISK_PORT?"):
+        assert part in refused.stderr
+    assert "hunter2" not in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_server_that_does_not_answer_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@127.0.0.1:1/x")
+    refused = glisk("migrate", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("GLK-701")
+    assert "hunter2" not in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "Traceback" in glisk("--debug", "migrate", cwd=tmp_path).stderr
+
+
+def test_migrate_downgrade_migrate_with_the_embedded_database(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    assert glisk("migrate", "down", cwd=tmp_path).returncode == 2  # nobody is there to say yes
+    assert glisk("migrate", "down", "--yes", cwd=tmp_path).stdout == "The schema is at 005.\n"
+    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    runs = json.loads(glisk("migrate", "status", "--json", cwd=tmp_path).stdout)
+    assert [(run["name"], run["direction"], run["ok"]) for run in runs[-2:]] == [
+        ("006_add_events", "down", True),
+        ("006_add_events", "up", True),
+    ]
+    plain = glisk("migrate", "status", cwd=tmp_path).stdout
+    assert plain.splitlines()[0].split("\t")[:2] == ["000_migrations", "up"]
+
+
+def test_two_first_migrations_at_once_share_the_embedded_database(tmp_path: Path) -> None:
+    both = [
+        subprocess.Popen([*GLISK, "migrate"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    results = [process.communicate() for process in both]
+    assert [out for out, _ in results] == 2 * ["The schema is at 006.\n"], results
+
+
+@pytest.mark.parametrize("code", ["GLK-703", "glk-703", "703"])
+def test_explain_tells_what_a_code_means(code: str, tmp_path: Path) -> None:
+    shown = glisk("explain", code, cwd=tmp_path)
+    assert shown.stdout.startswith("GLK-703  The database's schema is older")
+    assert "make migrate" in shown.stdout
+
+
+def test_explain_knows_when_it_does_not_know(tmp_path: Path) -> None:
+    assert glisk("explain", "GLK-999", cwd=tmp_path).returncode == 2
+    assert len(json.loads(glisk("explain", "--json", cwd=tmp_path).stdout)) > 10
+
+
+def test_config_shows_what_is_in_force_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@db/x")
+    shown = json.loads(glisk("config", "show", "--json", cwd=tmp_path).stdout)
+    assert {"variable": "GLISK_DATABASE_URL", "value": "postgresql://glisk:***@db/x"} in shown
+    assert {"variable": "GLISK_PORT", "value": "8000"} in shown
+
+
+def test_an_example_of_all_settings_is_a_valid_env_file(tmp_path: Path) -> None:
+    example = glisk("config", "example", cwd=tmp_path).stdout
+    (tmp_path / ".env").write_text(example.replace("# GLISK_", "GLISK_"))
+    assert glisk("config", "show", cwd=tmp_path).returncode == 0
+
+
+def test_clean_wipes_what_is_embedded(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    assert glisk("clean", cwd=tmp_path).returncode == 2  # nobody is there to say yes
+    assert glisk("clean", "--yes", cwd=tmp_path).stdout == "Wiped glisk.\n"
+    assert not (tmp_path / "glisk").exists()
+    assert glisk("clean", "--yes", cwd=tmp_path).stdout == "There is no glisk.\n"
+
+
+def test_clean_refuses_when_a_part_is_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "glisk").mkdir()
+    monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@db/x")
+    refused = glisk("clean", "--yes", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("GLK-105")
+    assert "PostgreSQL (GLISK_DATABASE_URL)" in refused.stderr
+    assert "FORCE=1" in refused.stderr
+    assert glisk("clean", "--yes", "--force", cwd=tmp_path).stdout == "Wiped glisk.\n"

@@ -1,0 +1,56 @@
+"""The claim: nobody gets what another has, the order holds, and its cost does not grow with the table."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from benchmarks.claim import cost
+from glisk.engine import store
+from glisk.workflows import TOKEN
+from tests.builders import MANY_TOKENS
+
+LEASE = timedelta(minutes=1)
+
+
+async def claim_all(url: str, worker: str, limit: int) -> list[Any]:
+    connection = await asyncpg.connect(url)
+    rows: list[Any] = []
+    while batch := await store.claim(connection.fetch, TOKEN, "detected", limit=limit, worker=worker, lease=LEASE):
+        rows += batch
+    await connection.close()
+    return rows
+
+
+@pytest.mark.parametrize("limit", [1, 10, 300])
+async def test_eight_claimers_never_share_a_token(limit: int, database_url: str, connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 2000, ["detected"], 1)
+    taken = await asyncio.gather(*(claim_all(database_url, f"worker-{n}", limit) for n in range(8)))
+    ids = [row["id"] for rows in taken for row in rows]
+    assert len(ids) == len(set(ids)) == 2000
+    for rows in taken:
+        order = [(-row["priority"], row["ready_at"], row["id"]) for row in rows]
+        assert order == sorted(order), "first in, first out within a priority, for every claimer"
+
+
+async def test_a_claim_takes_no_more_than_it_asked_for(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 100, ["detected"], 1)
+    rows = await store.claim(connection.fetch, TOKEN, "detected", limit=7, worker="w", lease=LEASE)
+    assert len(rows) == 7
+    assert await connection.fetchval("SELECT count(*) FROM tokens_s0 WHERE leased_by = 'w'") == 7
+
+
+async def test_what_is_not_ready_yet_is_left_alone(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 2, ["detected"], 0)
+    await connection.execute("UPDATE tokens_s0 SET not_before = now() + interval '1 hour' WHERE token_id = 1")
+    rows = await store.claim(connection.fetch, TOKEN, "detected", limit=10, worker="w", lease=LEASE)
+    assert [int(row["token_id"]) for row in rows] == [2]
+
+
+async def test_the_cost_of_a_claim_does_not_grow_with_the_table(connection: Any) -> None:
+    (small, _), (large, _) = await cost(connection, 1_000, rounds=1), await cost(connection, 100_000, rounds=1)
+    assert large <= 2 * small, f"{large} buffers at 100,000 rows, {small} at 1,000"

@@ -1,0 +1,37 @@
+"""The data directory remembers that real services were paid for what is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from glisk.dev import data_dir
+from glisk.errors import AlreadyRunning, WouldDestroyPaidWork
+from glisk.settings import Settings
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Settings:
+    (tmp_path / "data").mkdir()
+    return Settings(data_dir=tmp_path / "data")
+
+
+def test_a_real_part_is_remembered_when_it_is_no_longer_set(embedded: Settings) -> None:
+    data_dir.remember_real_parts(embedded.model_copy(update={"database_url": SecretStr("postgresql://db/x")}))
+    data_dir.remember_real_parts(embedded)
+    with pytest.raises(WouldDestroyPaidWork, match="GLISK_DATABASE_URL"):
+        data_dir.wipe(embedded, force=False)
+    assert data_dir.wipe(embedded, force=True)
+
+
+def test_play_can_be_wiped(embedded: Settings) -> None:
+    data_dir.remember_real_parts(embedded)
+    assert data_dir.wipe(embedded, force=False)
+    assert not data_dir.wipe(embedded, force=False)
+
+
+def test_a_running_glisk_is_not_wiped_away_under_itself(embedded: Settings) -> None:
+    with data_dir.owned(embedded.data_dir), pytest.raises(AlreadyRunning):
+        data_dir.wipe(embedded, force=True)

@@ -1,0 +1,200 @@
+"""The embedded PostgreSQL: for root and for users, never outliving its users, never in the way of the next start."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from glisk.dev import postgres
+from glisk.dev.child import Account, becoming
+from glisk.errors import DataUnwritable, EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
+from tests.conftest import FAST, execute, fetchval
+
+IS_ROOT = os.geteuid() == 0
+NOBODY = pwd.getpwnam("nobody")
+
+# Uses the server in the directory it is given, says its URL, and lets go when it reads a line.
+USER = """
+import json, sys
+from pathlib import Path
+from glisk.dev.postgres import running
+with running(Path(sys.argv[1]), json.loads(sys.argv[2])) as url:
+    print(url, flush=True)
+    sys.stdin.readline()
+"""
+
+
+@contextmanager
+def another_user_of(home: Path, account: Account | None = None) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", USER, str(home), '{"fsync": "off"}'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=becoming(account),
+    ) as process:
+        assert process.stdout
+        yield process, process.stdout.readline().strip()
+        process.kill()
+
+
+def server_of(home: Path) -> psutil.Process:
+    return psutil.Process(int((home / "data" / "postmaster.pid").read_text().split()[0]))
+
+
+def test_data_persists_from_one_start_to_the_next(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        asyncio.run(execute(url, "CREATE TABLE kept AS SELECT 42 AS x"))
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
+
+
+def test_the_server_has_ended_when_its_last_user_has_left(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        server = server_of(tmp_path / "pg")
+    assert not server.is_running()
+    assert not postgres.is_used(tmp_path / "pg")
+
+
+def test_it_serves_until_the_last_of_several_users_has_left(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        with another_user_of(tmp_path / "pg") as (_, theirs):
+            assert theirs == url
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+        server = server_of(tmp_path / "pg")
+    assert not server.is_running()
+
+
+def test_it_outlives_the_user_who_started_it(tmp_path: Path) -> None:
+    with another_user_of(tmp_path / "pg") as (starter, url), postgres.running(tmp_path / "pg", FAST) as ours:
+        starter.kill()
+        starter.wait()
+        assert ours == url
+        assert asyncio.run(fetchval(ours, "SELECT 1")) == 1
+
+
+@pytest.mark.faults
+def test_it_dies_with_its_user_even_by_sigkill(tmp_path: Path) -> None:
+    with another_user_of(tmp_path / "pg") as (user, _):
+        server = server_of(tmp_path / "pg")
+        user.kill()
+        user.wait()
+        server.wait(timeout=20)
+    assert "database system is shut down" in (tmp_path / "pg" / "log").read_text()
+
+
+@pytest.mark.faults
+def test_it_dies_with_its_keeper_and_the_next_user_starts_a_new_one(tmp_path: Path) -> None:
+    with another_user_of(tmp_path / "pg"):
+        server = server_of(tmp_path / "pg")
+        keeper = server.parent()
+        assert keeper
+        keeper.kill()
+        server.wait(timeout=20)
+        with postgres.running(tmp_path / "pg", FAST) as url:
+            assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+
+
+@pytest.mark.faults
+def test_it_recovers_from_a_killed_server(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg") as url:
+        asyncio.run(execute(url, "CREATE TABLE kept AS SELECT 42 AS x"))
+        for process in [server_of(tmp_path / "pg"), *server_of(tmp_path / "pg").children()]:
+            process.kill()
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
+
+
+def test_a_pid_file_that_now_names_another_process_is_no_obstacle(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        pid_file = (tmp_path / "pg" / "data" / "postmaster.pid").read_text()
+    bystander = subprocess.Popen(
+        ["sleep", "60"], user=NOBODY.pw_uid if IS_ROOT else None
+    )  # of the server's own user: PostgreSQL would believe it to be a server
+    lines = [str(bystander.pid), *pid_file.splitlines()[1:]]
+    (tmp_path / "pg" / "data" / "postmaster.pid").write_text("\n".join(lines))
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
+def test_it_runs_below_a_directory_of_mode_700_without_opening_it(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o700)
+    with postgres.running(tmp_path / "closed" / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+    assert stat.S_IMODE((tmp_path / "closed").stat().st_mode) == 0o700
+
+
+def test_it_never_runs_as_root(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        assert server_of(tmp_path / "pg").uids().effective != 0
+
+
+def test_strangers_get_neither_the_password_nor_in_without_it(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert stat.S_IMODE((tmp_path / "pg" / "password").stat().st_mode) == 0o600
+        password = (tmp_path / "pg" / "password").read_text()
+        with pytest.raises(Exception, match="password authentication failed"):
+            asyncio.run(fetchval(url.replace(password, "guess"), "SELECT 1"))
+
+
+def test_a_user_without_rights_can_run_it_too(tmp_path: Path) -> None:
+    """When the tests run as root, as nobody, who may cross directories only because Python itself may lie in root's."""
+    account = Account(NOBODY.pw_uid, NOBODY.pw_gid, crosses=True) if IS_ROOT else None
+    home = tmp_path / "pg"
+    home.mkdir(mode=0o700)
+    if account:
+        os.chown(home, account.uid, account.gid)
+    with another_user_of(home, account) as (_, url):
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+        assert server_of(home).uids().effective == (account.uid if account else os.geteuid())
+
+
+def test_data_of_another_version_is_left_alone_with_the_way_out(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        pass
+    (tmp_path / "pg" / "data" / "PG_VERSION").write_text("17\n")
+    with (
+        pytest.raises(EmbeddedPostgresOtherVersion, match="PostgreSQL 17, this Glisk brings 18") as caught,
+        postgres.running(tmp_path / "pg"),
+    ):
+        pass
+    assert "pg_dump" in caught.value.fix
+    assert "glisk psql" in caught.value.fix
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with (
+        pytest.raises(EmbeddedPostgresFailed, match="shared_buffers"),
+        postgres.running(tmp_path / "pg", {"shared_buffers": "many"}),
+    ):
+        pass
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+
+
+def test_a_place_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataUnwritable), postgres.running(tmp_path / "file" / "pg"):
+        pass
+
+
+@pytest.mark.faults
+def test_ctrl_c_is_for_the_user_and_the_server_goes_on(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        keeper = server_of(tmp_path / "pg").parent()
+        assert keeper
+        assert os.getpgid(keeper.pid) != os.getpgid(0)
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1

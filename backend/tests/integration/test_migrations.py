@@ -1,0 +1,222 @@
+"""Migrations: recorded, locked, reversible, and nobody loses a token."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from alembic import command
+
+from glisk.db import migrate
+from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
+from tests.builders import CHAIN, CONTRACT, IMAGE
+from tests.conftest import execute, fetchval
+
+REVISIONS = sorted(file.stem for file in (migrate.SCRIPTS / "versions").glob("*.py"))
+NUMBERS = [name[:3] for name in REVISIONS]
+
+
+def runs(url: str) -> list[tuple[str, str, bool]]:
+    return [(run.name, run.direction, run.ok) for run in asyncio.run(migrate.status(url)).runs]
+
+
+@pytest.fixture
+def broken_scripts(tmp_path: Path) -> Path:
+    """Our migrations and one more that fails after it has changed something."""
+    scripts = tmp_path / "alembic"
+    shutil.copytree(migrate.SCRIPTS, scripts)
+    (scripts / "versions" / "999_broken.py").write_text(f"""
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "999", "{NUMBERS[-1]}", None, None
+def upgrade():
+    op.execute("CREATE TABLE half (x int)")
+    op.execute("SELECT 1 / 0")
+""")
+    return scripts
+
+
+def test_a_run_is_recorded_in_order(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    assert runs(empty_database_url) == [(name, "up", True) for name in REVISIONS]
+
+
+def test_migrating_again_does_nothing(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    migrate.upgrade(empty_database_url)
+    assert len(runs(empty_database_url)) == len(REVISIONS)
+
+
+def test_an_exception_is_recorded_although_its_migration_is_rolled_back(
+    database_url: str, broken_scripts: Path
+) -> None:
+    with pytest.raises(MigrationFailed, match=r"999_broken .*division by zero"):
+        migrate.upgrade(database_url, scripts=broken_scripts)
+    status = asyncio.run(migrate.status(database_url))
+    assert (status.runs[-1].name, status.runs[-1].direction, status.runs[-1].ok) == ("999_broken", "up", False)
+    assert "division by zero" in str(status.runs[-1].exception)
+    assert status.current == NUMBERS[-1]
+    assert asyncio.run(fetchval(database_url, "SELECT to_regclass('half')")) is None
+
+
+def test_a_mended_migration_goes_on_from_there(database_url: str, broken_scripts: Path) -> None:
+    with pytest.raises(MigrationFailed):
+        migrate.upgrade(database_url, scripts=broken_scripts)
+    mended = broken_scripts / "versions" / "999_broken.py"
+    mended.write_text(mended.read_text().replace("1 / 0", "1"))
+    migrate.upgrade(database_url, scripts=broken_scripts)
+    assert runs(database_url)[-2:] == [("999_broken", "up", False), ("999_broken", "up", True)]
+
+
+def test_an_exception_at_commit_is_recorded_too(database_url: str, broken_scripts: Path) -> None:
+    late = broken_scripts / "versions" / "999_broken.py"
+    late.write_text(
+        late.read_text()
+        .replace("(x int)", "(x int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+        .replace("SELECT 1 / 0", "INSERT INTO half VALUES (1), (1)")
+    )
+    with pytest.raises(MigrationFailed, match="999_broken"):
+        migrate.upgrade(database_url, scripts=broken_scripts)
+    assert runs(database_url)[-1] == ("999_broken", "up", False)
+
+
+def test_two_processes_at_once_migrate_once_and_both_succeed(empty_database_url: str) -> None:
+    program = "import sys; from glisk.db import migrate; sys.stdin.read(1); migrate.upgrade(sys.argv[1])"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, empty_database_url], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdin
+        process.stdin.write(b"g")
+        process.stdin.flush()
+    errors = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], errors
+    assert runs(empty_database_url) == [(name, "up", True) for name in REVISIONS]
+
+
+def test_models_and_migrations_do_not_drift(database_url: str) -> None:
+    command.check(migrate.config(database_url))
+
+
+@pytest.mark.parametrize("revision", [*NUMBERS, "base"])
+def test_every_revision_goes_down_and_up_again(revision: str, database_url: str) -> None:
+    before = asyncio.run(schema(database_url))
+    migrate.downgrade(database_url, revision)
+    migrate.upgrade(database_url)
+    assert asyncio.run(schema(database_url)) == before
+
+
+async def schema(url: str) -> list[Any]:
+    connection = await asyncpg.connect(url)
+    columns = await connection.fetch("""
+        SELECT table_name, column_name, data_type, is_nullable, column_default, generation_expression
+        FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2""")
+    constraints = await connection.fetch("""
+        SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2""")
+    indexes = await connection.fetch(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+    )
+    await connection.close()
+    return [tuple(row) for row in (*columns, *constraints, *indexes)]
+
+
+PINNED = "image_key = 'k', image_cid = 'c', metadata_cid = 'm'"
+LEASED = "leased_by = 'w', leased_until = now()"
+# A token in each status; where it must be after a round trip to the schema of seed 003's day (001), and one step down.
+LIVES = [
+    ("detected", "", "detected", "detected"),
+    ("detected", "generation_attempts = 2, generation_error = 'no'", "detected", "detected"),
+    ("generating", LEASED, "detected", "generating"),
+    ("uploading", f"image_url = '{IMAGE}'", "review", "uploading"),
+    ("pinning", f"image_url = '{IMAGE}', {LEASED}", "review", "pinning"),
+    ("ready", f"image_url = '{IMAGE}', {PINNED}", "review", "ready"),
+    ("revealing", f"image_url = '{IMAGE}', {PINNED}, {LEASED}", "review", "revealing"),
+    ("revealed", f"image_url = '{IMAGE}', {PINNED}, finished_at = now()", "review", "revealed"),
+    ("failed", "generation_error = 'no', finished_at = now()", "failed", "failed"),
+    ("orphaned", "finished_at = now()", "orphaned", "orphaned"),
+    ("review", "", "review", "review"),
+]
+
+
+async def insert_lives(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    author = await connection.fetchval(
+        "INSERT INTO authors (wallet_address) VALUES ('0x' || repeat('a', 40)) RETURNING author_id"
+    )
+    for token_id, (status, columns, *_) in enumerate(LIVES):
+        await connection.execute(
+            "INSERT INTO tokens_s0 (chain_id, contract_address, token_id, author_id) VALUES ($1, $2, $3, $4)",
+            *(CHAIN, CONTRACT, token_id, author),
+        )
+        changes = ", ".join(filter(None, [f"status = '{status}'", columns]))
+        await connection.execute(f"UPDATE tokens_s0 SET {changes} WHERE token_id = $1", token_id)
+    await connection.close()
+
+
+def statuses(url: str) -> list[str]:
+    query = "SELECT array_agg(status ORDER BY token_id) FROM tokens_s0"
+    return list(asyncio.run(fetchval(url, query)))
+
+
+def test_one_step_down_and_up_changes_no_token(database_url: str) -> None:
+    asyncio.run(insert_lives(database_url))
+    before = asyncio.run(fetchval(database_url, "SELECT jsonb_agg(to_jsonb(t) ORDER BY id) FROM tokens_s0 t"))
+    migrate.downgrade(database_url)
+    migrate.upgrade(database_url)
+    assert asyncio.run(fetchval(database_url, "SELECT jsonb_agg(to_jsonb(t) ORDER BY id) FROM tokens_s0 t")) == before
+
+
+@pytest.mark.parametrize("revision", NUMBERS[1:-1])
+def test_no_token_is_lost_and_none_can_be_paid_twice_after_a_downgrade(revision: str, database_url: str) -> None:
+    asyncio.run(insert_lives(database_url))
+    migrate.downgrade(database_url, revision)
+    assert len(statuses(database_url)) == len(LIVES)
+    migrate.upgrade(database_url)
+    after = statuses(database_url)
+    if revision == "001":
+        assert after == [expected for *_, expected, _ in LIVES]
+    drawn = [was for (was, *_), now in zip(LIVES, after, strict=True) if now == "detected"]
+    assert set(drawn) <= {"detected", "generating"}
+
+
+def test_a_downgrade_to_nowhere_is_refused_with_a_sentence(database_url: str) -> None:
+    with pytest.raises(UnknownRevision):
+        migrate.downgrade(database_url, "777")
+    migrate.downgrade(database_url, "base")
+    with pytest.raises(UnknownRevision):
+        migrate.downgrade(database_url)
+
+
+def test_a_process_refuses_a_schema_that_is_behind(database_url: str, empty_database_url: str) -> None:
+    asyncio.run(migrate.require_head(database_url))
+    with pytest.raises(SchemaBehind, match="empty database"):
+        asyncio.run(migrate.require_head(empty_database_url))
+    migrate.downgrade(database_url)
+    with pytest.raises(SchemaBehind, match=f"at {NUMBERS[-2]}, this Glisk needs {NUMBERS[-1]}") as caught:
+        asyncio.run(migrate.require_head(database_url))
+    assert "make migrate" in caught.value.fix
+
+
+def test_a_process_refuses_a_schema_that_is_ahead(database_url: str) -> None:
+    asyncio.run(execute(database_url, "UPDATE alembic_version SET version_num = '999'"))
+    with pytest.raises(SchemaAhead):
+        asyncio.run(migrate.require_head(database_url))
+    with pytest.raises(SchemaAhead):
+        migrate.upgrade(database_url)
+
+
+def test_alembic_typed_by_hand_does_the_same(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", empty_database_url)
+    for arguments in (["upgrade", "head"], ["downgrade", "-1"], ["upgrade", "head"]):
+        subprocess.run([sys.executable, "-m", "alembic", *arguments], cwd=migrate.SCRIPTS.parent, check=True)
+    last = REVISIONS[-1]
+    assert runs(empty_database_url)[-3:] == [(last, "up", True), (last, "down", True), (last, "up", True)]

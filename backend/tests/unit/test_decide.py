@@ -1,0 +1,105 @@
+"""The state machine, driven with everything it could meet."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Retry, Row, Transition, Verdict, decide, storable
+from glisk.workflows import TOKEN, TOKENS
+
+DAY = timedelta(days=1)
+texts = st.text(st.characters(), max_size=1200)
+verdicts: st.SearchStrategy[Verdict] = st.one_of(
+    st.builds(Done),
+    st.builds(Fail, texts),
+    st.builds(Retry, texts, category=st.just("network"), after=st.none() | st.timedeltas(timedelta(), DAY)),
+)
+rows = st.builds(
+    Row,
+    id=st.integers(1),
+    epoch=st.integers(0),
+    status=st.just("generating"),
+    waiting=st.sampled_from(sorted(TOKEN.steps)),
+    retry_count=st.integers(0, 1000),
+    spent=st.integers(0, 2),
+)
+jitters = st.floats(0, 1)
+
+
+def a_row(waiting: str = "detected", retry_count: int = 0, spent: int = 0) -> Row:
+    return Row(1, 1, TOKEN.active(waiting), waiting, retry_count, spent)
+
+
+@given(rows, verdicts, jitters)
+def test_every_verdict_leads_to_a_known_status(row: Row, verdict: Verdict, jitter: float) -> None:
+    step, to = TOKEN.steps[row.waiting], decide(TOKEN, row, verdict, jitter=jitter)
+    assert to.status in {step.success, row.waiting, "failed"}
+    assert to.is_final == (to.status not in TOKEN.steps)
+
+
+@given(rows, verdicts, jitters)
+def test_counts_and_delays_are_bounded(row: Row, verdict: Verdict, jitter: float) -> None:
+    to = decide(TOKEN, row, verdict, jitter=jitter)
+    assert 0 <= to.retry_count <= 1000
+    assert to.delay is None or timedelta() <= to.delay <= DAY
+    assert 0 <= to.facts.get("generation_attempts", 0) <= 3
+
+
+@given(rows, verdicts)
+def test_a_failed_row_always_says_why(row: Row, verdict: Verdict) -> None:
+    to = decide(TOKEN, row, verdict)
+    assert to.status != "failed" or to.facts[TOKENS.error]
+
+
+@given(st.lists(st.builds(Retry, texts), min_size=3, max_size=3))
+def test_three_transient_failures_end_a_drawing(failures: list[Verdict]) -> None:
+    row, ends = a_row(), []
+    for failure in failures:
+        to = decide(TOKEN, row, failure)
+        ends.append(to.status)
+        row = a_row(retry_count=to.retry_count, spent=to.facts["generation_attempts"])
+    assert ends == ["detected", "detected", "failed"]
+
+
+def test_success_clears_the_error_and_the_failures() -> None:
+    to = decide(TOKEN, a_row(retry_count=2, spent=2), Done({"image_url": "https://x.test/1.png"}))
+    assert to == Transition(
+        "uploading", is_final=False, facts={"image_url": "https://x.test/1.png", "generation_error": None}
+    )
+
+
+def test_the_last_attempt_names_the_kind_of_error_and_the_error() -> None:
+    to = decide(TOKEN, a_row(retry_count=2, spent=2), Retry("429 Too Many Requests", category="rate limit"))
+    assert to.facts["generation_error"] == "Max retries exceeded after rate limit errors: 429 Too Many Requests"
+
+
+def test_pinning_never_gives_up() -> None:
+    to = decide(TOKEN, a_row("uploading", retry_count=1000), Retry("gateway timeout"), jitter=1.0)
+    assert to == Transition(
+        "uploading", False, 1000, timedelta(minutes=10), facts={"generation_error": "gateway timeout"}
+    )
+
+
+def test_rests_double_and_an_asked_for_rest_is_kept() -> None:
+    def rest(failures: int) -> timedelta | None:
+        return decide(TOKEN, a_row("uploading", failures), Retry("no")).delay
+
+    assert [rest(n) for n in range(3)] == [timedelta(seconds=2), timedelta(seconds=4), timedelta(seconds=8)]
+    assert decide(TOKEN, a_row(), Retry("no", after=timedelta(seconds=7))).delay == timedelta(seconds=7)
+
+
+@given(texts)
+def test_an_error_is_stored_as_postgresql_can_hold_it(error: str) -> None:
+    stored = storable(error)
+    assert 1 <= len(stored) <= ERROR_LIMIT
+    assert "\0" not in stored
+    stored.encode()
+
+
+@pytest.mark.parametrize(("error", "stored"), [("Ж" * 1001, "Ж" * 1000), ("", "unknown error"), ("a\0b", "a\ufffdb")])
+def test_errors_are_cut_by_characters_and_never_empty(error: str, stored: str) -> None:
+    assert storable(error) == stored

@@ -1,0 +1,61 @@
+"""Settings: empty means embedded, and every problem is told at once, with no secret in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glisk import settings
+from glisk.errors import BadSettings
+
+
+def problems(root: Path) -> list[str]:
+    with pytest.raises(BadSettings) as caught:
+        settings.load(root)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_nothing_set_means_everything_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLISK_DATA_DIR")
+    found = settings.load(tmp_path)
+    assert found.real_parts() == {}
+    assert found.data_dir == tmp_path / ".glisk"
+
+
+def test_an_empty_value_is_the_default(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GLISK_DATABASE_URL=\nGLISK_PORT=\n")
+    assert settings.load(tmp_path).port == 8000
+
+
+def test_the_environment_stands_above_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text("GLISK_PORT=8001\nGLISK_LOG_LEVEL=debug\n")
+    monkeypatch.setenv("GLISK_PORT", "8002")
+    found = settings.load(tmp_path)
+    assert (found.port, found.log_level) == (8002, "debug")
+
+
+def test_all_problems_come_at_once_with_name_value_and_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_PORT", "99999")
+    monkeypatch.setenv("GLISK_LOG_LEVEL", "loud")
+    (tmp_path / ".env").write_text("GLISK_DATABSE_URL=x\n")
+    assert problems(tmp_path) == [
+        "GLISK_DATABSE_URL is not a setting: did you mean GLISK_DATABASE_URL?",
+        "GLISK_PORT is '99999': Input should be less than or equal to 65535",
+        "GLISK_LOG_LEVEL is 'loud': Input should be 'debug', 'info', 'warning' or 'error'",
+    ]
+
+
+@pytest.mark.parametrize("url", ["mysql://glisk:hunter2@db/x", "hunter2", "//u:hunter2@db"])
+def test_a_secret_is_masked_in_the_complaint(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", url)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith("GLISK_DATABASE_URL")
+    assert "hunter2" not in problem
+
+
+def test_a_given_database_is_a_real_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@db/glisk")
+    found = settings.load(tmp_path)
+    assert found.real_parts() == {"PostgreSQL": "GLISK_DATABASE_URL"}
+    assert settings.masked(found.database_url) == "'postgresql://glisk:***@db/glisk'"

@@ -1,0 +1,27 @@
+"""The loader of work.sql."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from glisk.engine.statements import every_statement, statement
+from glisk.engine.workflow import WorkTable
+from glisk.workflows import TOKENS
+
+
+def test_every_statement_is_found_by_its_name() -> None:
+    assert {"pick", "claim", "settle"} <= set(every_statement())
+
+
+@pytest.mark.parametrize("name", sorted(every_statement()))
+def test_no_blank_is_left_unfilled(name: str) -> None:
+    assert not re.search(r"\{\w+\}", statement(name, TOKENS))
+    assert "tokens_s0" in statement(name, TOKENS)
+
+
+@pytest.mark.parametrize("name", ["tokens; DROP TABLE x", "Tokens", '"t"', "", "t t"])
+def test_only_plain_names_become_sql(name: str) -> None:
+    with pytest.raises(ValueError, match="Not a plain SQL name"):
+        WorkTable(name, "error", ())
