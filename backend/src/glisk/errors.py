@@ -166,7 +166,7 @@ class MigrationFailed(DatabaseError):
 class EmbeddedPostgresFailed(DatabaseError):
     code = "GLK-706"
     summary = "The embedded PostgreSQL did not start."
-    remedy = "Read its log (.glisk/postgres/log), or use a server of yours: GLISK_DATABASE_URL=postgresql://…"
+    remedy = "Read its log (.glisk/postgres/log). Run Glisk as an ordinary user, or on a server of yours: GLISK_DATABASE_URL=postgresql://…"
 
 
 class EmbeddedPostgresOtherVersion(DatabaseError):

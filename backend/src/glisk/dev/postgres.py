@@ -115,7 +115,7 @@ def wait_for_end(home: Path) -> None:
 
 def last_words(home: Path) -> str:
     lines = (home / "log").read_text(errors="replace").strip().splitlines()
-    fatal = [line for line in lines if "FATAL" in line or "rror" in line]
+    fatal = [line for line in lines if "FATAL" in line or "error" in line.lower()]
     return (fatal or lines or ["It ended without a word."])[-1]
 
 

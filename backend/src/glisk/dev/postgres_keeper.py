@@ -56,7 +56,7 @@ def create(home: Path, binaries: Path) -> None:
     if account:
         for path in (fresh, handed):
             os.chown(path, account.uid, account.gid)
-    subprocess.run(
+    made = subprocess.run(
         [
             *(binaries / "initdb", "--pgdata", fresh, "--username", SUPERUSER, "--pwfile", handed),
             *("--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"),
@@ -64,9 +64,11 @@ def create(home: Path, binaries: Path) -> None:
         ],
         preexec_fn=becoming(account),
         cwd="/",
-        check=True,
+        check=False,
     )
     handed.unlink()
+    if made.returncode:
+        sys.exit(1)  # its last words are in the log
     fresh.rename(home / "data")
 
 
