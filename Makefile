@@ -4,10 +4,11 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .SUFFIXES:
+.NOTPARALLEL:
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 RUNTIME := $(VENV)/.runtime-ready
 TOOLS := $(VENV)/.tools-ready
 # With hashes, for every Python we run on, and without the address of the package index they came from.
@@ -75,7 +76,7 @@ $(VENV)/.made:
 	done; echo "Glisk needs Python 3.11, 3.12 or 3.13: install one and try again" >&2; exit 1
 
 $(RUNTIME): $(VENV)/.made backend/requirements.txt backend/pyproject.toml
-	@echo "Installing what Glisk runs on (once)"
+	@echo "Installing what Glisk runs on (once, about half a minute)"
 	@$(PIP) install --require-hashes --only-binary :all: -r backend/requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable backend
 	@touch $@

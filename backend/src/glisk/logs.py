@@ -20,7 +20,7 @@ def configure(settings: Settings) -> None:
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        timestamp(settings),
         structlog.processors.format_exc_info,
         redact,
     ]
@@ -39,11 +39,20 @@ def configure(settings: Settings) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
+def is_for_machines(settings: Settings) -> bool:
+    return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+
+
+def timestamp(settings: Settings) -> Processor:
+    if is_for_machines(settings):
+        return structlog.processors.TimeStamper(fmt="iso", utc=True)
+    return structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
+
+
 def renderer(settings: Settings) -> Processor:
-    is_terminal = sys.stderr.isatty()
-    if settings.log_format == "json" or (settings.log_format == "auto" and not is_terminal):
+    if is_for_machines(settings):
         return structlog.processors.JSONRenderer()
-    return structlog.dev.ConsoleRenderer(colors=is_terminal)
+    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_level=False)
 
 
 def redact(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
