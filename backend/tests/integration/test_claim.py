@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks.claim import cost
 from glisk.engine import store
-from glisk.workflows import TOKEN
-from tests.builders import MANY_TOKENS
+from glisk.engine.decide import Row, Transition
+from glisk.workflows import TOKEN, TOKENS
+from tests.builders import IMAGE, MANY_TOKENS
 
 LEASE = timedelta(minutes=1)
 
@@ -54,3 +55,18 @@ async def test_what_is_not_ready_yet_is_left_alone(connection: Any) -> None:
 async def test_the_cost_of_a_claim_does_not_grow_with_the_table(connection: Any) -> None:
     (small, _), (large, _) = await cost(connection, 1_000, rounds=1), await cost(connection, 100_000, rounds=1)
     assert large <= 2 * small, f"{large} buffers at 100,000 rows, {small} at 1,000"
+
+
+async def test_facts_of_every_kind_are_written(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 1, ["detected"], 0)
+    (row,) = await store.claim(connection.fetch, TOKEN, "detected", limit=1, worker="w", lease=LEASE)
+    facts = {"image_url": IMAGE, "image_sha256": bytes(range(32)), "image_key": "k", "generation_error": None}
+    held = Row(row["id"], row["epoch"], row["status"], "detected")
+    settled = await store.settle(connection.fetch, TOKENS, [(held, Transition("uploading", False, facts=facts))], "w")
+    assert settled == {row["id"]}
+    written = await connection.fetchrow("SELECT * FROM tokens_s0")
+    assert {name: written[name] for name in facts} == facts
+
+
+async def test_nothing_to_settle_is_nothing_to_do(connection: Any) -> None:
+    assert await store.settle(connection.fetch, TOKENS, [], "w") == set()

@@ -73,6 +73,14 @@ def test_a_mended_migration_goes_on_from_there(database_url: str, broken_scripts
     assert runs(database_url)[-2:] == [("999_broken", "up", False), ("999_broken", "up", True)]
 
 
+@pytest.mark.parametrize("flaw", ["def upgrade(:", "raise RuntimeError('at import')"])
+def test_a_migration_that_cannot_even_be_read_is_recorded(flaw: str, database_url: str, broken_scripts: Path) -> None:
+    (broken_scripts / "versions" / "999_broken.py").write_text(flaw)
+    with pytest.raises(MigrationFailed, match="999_broken"):
+        migrate.upgrade(database_url, scripts=broken_scripts)
+    assert runs(database_url)[-1] == ("999_broken", "up", False)
+
+
 def test_an_exception_at_commit_is_recorded_too(database_url: str, broken_scripts: Path) -> None:
     late = broken_scripts / "versions" / "999_broken.py"
     late.write_text(

@@ -35,7 +35,7 @@ async def test_example_one_a_first_attempt_succeeds(session: AsyncSession) -> No
 
 
 async def test_example_two_a_transient_failure_goes_back(session: AsyncSession) -> None:
-    repository, token = await claimed(session, generation_attempts=1, generation_error="Network timeout")
+    repository, token = await claimed(session, generation_attempts=1, generation_error="Connection refused")
     await repository.increment_attempts(token, "Network timeout")
     assert (token.status, token.generation_attempts) == ("detected", 2)
     assert token.generation_error == "Network timeout"
@@ -64,9 +64,41 @@ async def test_a_permanent_failure_uses_no_attempt(session: AsyncSession) -> Non
 
 
 async def test_success_after_a_failure_clears_the_error(session: AsyncSession) -> None:
-    repository, token = await claimed(session, generation_attempts=1, generation_error="Network timeout")
+    repository, token = await claimed(
+        session, generation_attempts=1, generation_error="Network timeout", retry_count=1, last_retry=LONG_AGO
+    )
     await repository.update_image_url(token, IMAGE)
-    assert token.generation_error is None
+    assert (token.generation_error, token.retry_count, token.last_retry) == (None, 0, None)
+
+
+async def test_a_failure_after_the_last_attempt_was_counted_ends_the_token(session: AsyncSession) -> None:
+    # Refused on the third claim: the attempt is counted before the fallback is drawn, and then that fails too.
+    await a_token(session, generation_attempts=2)
+    repository = TokenRepository(session)
+    (token,) = await repository.claim_for_generation()
+    token.generation_attempts = 3
+    await session.commit()
+    await repository.increment_attempts(token, "Network timeout", category="network")
+    assert (token.status, token.generation_attempts) == ("failed", 3)
+
+
+async def test_changes_on_the_object_do_not_slip_past_the_fence(session: AsyncSession, engine: AsyncEngine) -> None:
+    zombie, token = await claimed(session)
+    async with sessions(engine)() as other:
+        twin = await other.get_one(Token, (token.chain_id, token.contract_address, token.token_id))
+        await TokenRepository(other).increment_attempts(twin, "the lease ran out")
+    token.prompt_source = "fallback"
+    with pytest.raises(LeaseLost):
+        await zombie.update_image_url(token, IMAGE)
+    assert (token.prompt_source, token.generation_error) == ("author", "the lease ran out")
+
+
+async def test_a_detached_token_can_be_settled(session: AsyncSession, engine: AsyncEngine) -> None:
+    _, token = await claimed(session)
+    session.expunge(token)
+    async with sessions(engine)() as other:
+        await TokenRepository(other).update_image_url(token, IMAGE)
+    assert token.status == "uploading"
 
 
 async def test_an_error_is_cut_at_a_thousand_characters_and_stripped_of_what_cannot_be_stored(
@@ -77,7 +109,13 @@ async def test_an_error_is_cut_at_a_thousand_characters_and_stripped_of_what_can
     assert token.generation_error == "\N{REPLACEMENT CHARACTER}" + "Ж" * 999
 
 
-@pytest.mark.parametrize("url", ["", "ftp://x/y.png", "not a url", "https://", "javascript:alert(1)"])
+BAD_URLS = [
+    *("", "ftp://x/y.png", "not a url", "https://", "https:///x", "javascript:alert(1)", "http://[", " https://x/y"),
+    *("https://x y/", "https://x/\0", "ht\ntps://x/y", "https://x/\ud800", "HTTPS://x/y"),
+]
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
 async def test_an_address_that_is_no_url_is_refused_before_anything_is_written(url: str, session: AsyncSession) -> None:
     repository, token = await claimed(session)
     with pytest.raises(BadImageUrl):
@@ -153,8 +191,26 @@ async def test_a_found_token_can_be_settled_without_a_claim(session: AsyncSessio
 async def test_tokens_come_first_in_first_out_within_their_priority(session: AsyncSession) -> None:
     for n, (priority, minute) in enumerate([(0, 2), (0, 1), (9, 3), (5, 4), (5, 0)]):
         await a_token(session, n, priority=priority, detected_at=LONG_AGO + timedelta(minutes=minute))
-    tokens = await TokenRepository(session).claim_for_generation()
-    assert [token.token_id for token in tokens] == [2, 4, 3, 1, 0]
+    repository = TokenRepository(session)
+    assert [token.token_id for token in await repository.find_for_generation()] == [2, 4, 3, 1, 0]
+    assert [token.token_id for token in await repository.claim_for_generation()] == [2, 4, 3, 1, 0]
+
+
+async def test_ten_are_taken_unless_another_number_is_asked_for(session: AsyncSession) -> None:
+    for n in range(12):
+        await a_token(session, n)
+    repository = TokenRepository(session)
+    assert len(await repository.find_for_generation()) == 10
+    assert len(await repository.find_for_generation(3)) == 3
+    assert len(await repository.claim_for_generation()) == 10
+
+
+async def test_a_claim_says_who_holds_it_since_when_and_how_long(session: AsyncSession) -> None:
+    _, token = await claimed(session)
+    assert token.started_at is not None
+    assert token.leased_until is not None
+    assert (token.leased_by, token.epoch) == ("worker-1", 1)
+    assert token.leased_until - token.started_at == timedelta(seconds=60)
 
 
 @pytest.mark.parametrize("token_id", [0, 2**63, 2**256 - 1])

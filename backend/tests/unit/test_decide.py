@@ -25,7 +25,7 @@ rows = st.builds(
     status=st.just("generating"),
     waiting=st.sampled_from(sorted(TOKEN.steps)),
     retry_count=st.integers(0, 1000),
-    spent=st.integers(0, 2),
+    spent=st.integers(0, 3),
 )
 jitters = st.floats(0, 1)
 

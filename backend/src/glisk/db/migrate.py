@@ -119,9 +119,12 @@ class Run:
 
     def failed_step(self, error: Exception) -> Step | None:
         """The one whose file is in the traceback, else the one that was applied but could not be committed."""
-        for frame in traceback.extract_tb(error.__traceback__):
-            if Path(frame.filename).parent == self.versions:
-                return Step(Path(frame.filename), "up" if frame.name == "upgrade" else "down")
+        places = [(Path(frame.filename), frame.name) for frame in traceback.extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError):
+            places.append((Path(error.filename or ""), ""))
+        for file, function in places:
+            if file.parent == self.versions:
+                return Step(file, "down" if function == "downgrade" else "up")
         return self.applied
 
 

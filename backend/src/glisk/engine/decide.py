@@ -78,7 +78,7 @@ def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.
 
 def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: float) -> Transition:
     failures = min(row.retry_count + step.count_failure, COUNT_LIMIT)
-    spent = row.spent + 1 if step.attempts else failures
+    spent = min(row.spent + 1, step.max_attempts or COUNT_LIMIT) if step.attempts else failures
     budget = {step.attempts: spent} if step.attempts else {}
     if step.max_attempts is not None and spent >= step.max_attempts:
         message = f"Max retries exceeded after {verdict.category} errors: {verdict.error}"

@@ -35,10 +35,17 @@ async def claim(
 
 async def settle(fetch: Fetch, table: WorkTable, decided: Iterable[tuple[Row, Transition]], actor: str) -> set[int]:
     """The ids that were still the caller's; of the others nothing was written."""
-    columns = zip(*(settlement(row, transition) for row, transition in decided), strict=True)
+    columns = list(zip(*(settlement(row, transition) for row, transition in decided), strict=True))
+    if not columns:
+        return set()
     return {row["id"] for row in await fetch(statement("settle", table), *map(list, columns), actor)}
 
 
 def settlement(row: Row, to: Transition) -> tuple[Any, ...]:
-    facts = encode(to.facts).decode()
+    facts = encode({name: as_json(value) for name, value in to.facts.items()}).decode()
     return row.id, row.epoch, row.status, to.status, to.retry_count, to.delay, to.is_final, facts
+
+
+def as_json(value: Any) -> Any:
+    """A bytea is written in PostgreSQL's hex; the encoder alone would make it base64."""
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else value

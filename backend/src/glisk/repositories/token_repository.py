@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import socket
 from collections.abc import Sequence
 from datetime import timedelta
@@ -45,7 +46,7 @@ class TokenRepository:
 
     async def update_image_url(self, token: Token, image_url: str) -> None:
         """The image is drawn: on to `uploading`. Commits."""
-        if urlsplit(image_url).scheme not in ("http", "https") or not urlsplit(image_url).hostname:
+        if not is_http_url(image_url):
             raise BadImageUrl(f"Seen: {image_url[:200]!r}")
         await self._settle(token, Done({"image_url": image_url}))
 
@@ -67,9 +68,19 @@ class TokenRepository:
             raise WrongStatus(f"Token {token.token_id} is {token.status}.")
         row = Row(token.id, token.epoch, token.status, WAITING, token.retry_count, spent=token.generation_attempts)
         transition = decide(TOKEN, row, verdict, jitter=random.random())
+        # Whatever was changed on the object is dropped: the commit would write it past the fence.
+        self.session.add(token)
+        self.session.expire(token)
         settled = await store.settle(self.fetch, TOKENS, [(row, transition)], self.worker)
         await self.session.commit()
-        if not settled:
-            raise LeaseLost(f"Token {token.token_id}, epoch {token.epoch}.")
-        self.session.add(token)
         await self.session.refresh(token)
+        if not settled:
+            raise LeaseLost(f"Token {token.token_id}: our epoch {row.epoch}, now {token.epoch}.")
+
+
+def is_http_url(address: str) -> bool:
+    try:
+        hostname = urlsplit(address).hostname
+    except ValueError:
+        return False
+    return bool(hostname and re.fullmatch(r"https?://[!-~]+", address))
