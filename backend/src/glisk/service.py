@@ -12,8 +12,9 @@ from typing import TypeAlias
 from glisk.api import server
 from glisk.api.app import create_app
 from glisk.db import migrate
+from glisk.db.session import check
 from glisk.dev import data_dir, postgres
-from glisk.settings import Settings, masked
+from glisk.settings import Settings, without_passwords
 
 Say: TypeAlias = Callable[[str, float], None]  # a part that is up, and the seconds it took
 
@@ -24,6 +25,7 @@ def database(settings: Settings) -> Iterator[str]:
     if url := settings.database_url.get_secret_value():
         yield url
     else:
+        data_dir.prepare(settings.data_dir)
         with postgres.running(settings.data_dir / "postgres") as url:
             yield url
 
@@ -36,11 +38,12 @@ def up(settings: Settings, say: Say) -> None:
         timed(say, where_database(settings)) as done,
         database(settings) as url,
     ):
+        asyncio.run(check(url))
         done()
-        data_dir.remember_real_parts(settings)
         with timed(say, "schema up to date") as done:
             migrate.upgrade(url)
             done()
+        data_dir.remember_real_parts(settings)
         run_server(settings, listener, say)
 
 
@@ -58,7 +61,7 @@ def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
 
 def where_database(settings: Settings) -> str:
     if settings.database_url.get_secret_value():
-        return f"PostgreSQL at {masked(settings.database_url)}"
+        return f"PostgreSQL at {without_passwords(settings.database_url.get_secret_value())}"
     return f"PostgreSQL, embedded, in {settings.shown_dir / 'postgres'}"
 
 

@@ -59,17 +59,31 @@ class Settings(BaseSettings):
         }
 
 
-def load(root: Path = Path()) -> Settings:
+def load(root: Path | None = None) -> Settings:
     """From the environment and from `.env` in the project's root. Every problem is found before any is reported."""
-    env_file = root / ".env"
-    problems = unknown_names(env_file)
+    root = (root or project_root()).absolute()
     try:
-        settings = Settings(_env_file=env_file)
+        problems = unknown_names(root / ".env")
+        settings = Settings(_env_file=root / ".env")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings([Problem(str(root / ".env"), "unreadable", str(error))]) from error
     except ValidationError as error:
         problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
+        raise BadSettings(problems) from error
+    settings = settings.model_copy(update={"data_dir": root / settings.data_dir.expanduser()})
+    if root.resolve().is_relative_to(settings.data_dir.resolve()):
+        problems.append(
+            as_problem("data_dir", settings.data_dir, "a directory below the project's root is wanted, or elsewhere")
+        )
     if problems:
         raise BadSettings(problems)
-    return settings.model_copy(update={"data_dir": (root / settings.data_dir).absolute()})
+    return settings
+
+
+def project_root() -> Path:
+    """The checkout we are in, from whatever folder of it; else the current directory."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "backend" / "alembic.ini").exists()), here)
 
 
 def unknown_names(env_file: Path) -> list[Problem]:
@@ -107,4 +121,6 @@ def masked(value: object) -> str:
 
 
 def without_passwords(line: str) -> str:
-    return re.sub(r"(://[^:/@\s]*:)\S*@", r"\1***@", line)
+    return re.sub(
+        r"(://[^:/@\s]*:)\S*@|(\bpassword=)[^&\s]*", lambda hit: f"{hit[1]}***@" if hit[1] else f"{hit[2]}***", line
+    )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import GLISK, glisk
+from glisk.dev import postgres
+from tests.commands import GLISK, a_free_port, glisk
 
 
 def test_help_lists_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
@@ -94,6 +95,31 @@ def test_clean_wipes_what_is_embedded(tmp_path: Path) -> None:
     assert glisk("clean", "--yes", cwd=tmp_path).stdout == "Wiped glisk.\n"
     assert not (tmp_path / "glisk").exists()
     assert glisk("clean", "--yes", cwd=tmp_path).stdout == "There is no glisk.\n"
+
+
+def test_a_dump_reads_back_into_an_empty_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    insert = "INSERT INTO authors (wallet_address) VALUES ('0x' || repeat('a', 40))"
+    assert glisk("psql", "--", "-c", insert, cwd=tmp_path).returncode == 0
+    programs = postgres.binaries().parents[2]  # of this very version, as those of another would be given
+    assert glisk("dump", "all of it.sql", "--programs", str(programs), cwd=tmp_path).returncode == 0
+    monkeypatch.setenv("GLISK_DATA_DIR", str(tmp_path / "new"))
+    read = glisk("psql", "--", "--quiet", "-v", "ON_ERROR_STOP=1", "--file", "all of it.sql", cwd=tmp_path)
+    assert read.returncode == 0, read.stderr
+    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    assert glisk("psql", "--", "-Atc", "SELECT count(*) FROM authors", cwd=tmp_path).stdout == "1\n"
+
+
+def test_a_database_that_cannot_be_reached_is_not_remembered_as_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@127.0.0.1:1/x")
+    monkeypatch.setenv("GLISK_PORT", str(a_free_port()))
+    refused = glisk("up", cwd=tmp_path)
+    assert refused.stderr.startswith("GLK-701")
+    assert "✓" not in refused.stdout
+    monkeypatch.delenv("GLISK_DATABASE_URL")
+    assert glisk("clean", "--yes", cwd=tmp_path).returncode == 0
 
 
 def test_clean_refuses_when_a_part_is_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,14 +8,28 @@ import pytest
 from pydantic import SecretStr
 
 from glisk.dev import data_dir
-from glisk.errors import AlreadyRunning, WouldDestroyPaidWork
+from glisk.errors import AlreadyRunning, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
 
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Settings:
-    (tmp_path / "data").mkdir()
+    data_dir.prepare(tmp_path / "data")
     return Settings(data_dir=tmp_path / "data")
+
+
+def test_what_is_not_ours_is_neither_used_nor_wiped(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for attempt in (data_dir.prepare, lambda path: data_dir.wipe(Settings(data_dir=path), force=True)):
+        with pytest.raises(NotOurData):
+            attempt(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_link_to_a_data_directory_is_followed(embedded: Settings, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(embedded.data_dir)
+    assert data_dir.wipe(Settings(data_dir=tmp_path / "link"), force=False)
+    assert not embedded.data_dir.exists()
 
 
 def test_a_real_part_is_remembered_when_it_is_no_longer_set(embedded: Settings) -> None:

@@ -131,6 +131,23 @@ def test_a_pid_file_that_now_names_another_process_is_no_obstacle(tmp_path: Path
     bystander.wait()
 
 
+@pytest.mark.parametrize("content", ["", "garbage", "0\n"])
+def test_a_broken_pid_file_is_no_obstacle(content: str, tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        pass
+    (tmp_path / "pg" / "data" / "postmaster.pid").write_text(content)
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+
+
+def test_a_lost_password_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST):
+        pass
+    (tmp_path / "pg" / "password").unlink()
+    with pytest.raises(EmbeddedPostgresFailed, match="password"), postgres.running(tmp_path / "pg", FAST):
+        pass
+
+
 def test_it_runs_below_a_directory_of_mode_700_without_opening_it(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o700)
     with postgres.running(tmp_path / "closed" / "pg", FAST) as url:
@@ -182,7 +199,7 @@ def test_data_of_another_version_is_left_alone_with_the_way_out(tmp_path: Path) 
         postgres.running(tmp_path / "pg"),
     ):
         pass
-    assert "pg_dump" in caught.value.fix
+    assert "glisk dump" in caught.value.fix
     assert "glisk psql" in caught.value.fix
 
 

@@ -6,8 +6,10 @@ import asyncio
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -196,6 +198,69 @@ def test_no_token_is_lost_and_none_can_be_paid_twice_after_a_downgrade(revision:
     assert set(drawn) <= {"detected", "generating"}
 
 
+@pytest.mark.parametrize("target", ["000", "base"])
+def test_tokens_are_never_dropped_by_a_downgrade(target: str, database_url: str) -> None:
+    asyncio.run(insert_lives(database_url))
+    with pytest.raises(MigrationFailed, match="there are tokens"):
+        migrate.downgrade(database_url, target)
+    assert len(statuses(database_url)) == len(LIVES)
+    migrate.upgrade(database_url)
+
+
+def test_a_role_that_may_not_create_tables_is_told_so(database_url: str, empty_database_url: str) -> None:
+    name = f"poor_{uuid.uuid4().hex}"
+    asyncio.run(execute(empty_database_url, f"CREATE ROLE {name} LOGIN PASSWORD 'x'"))
+    asyncio.run(execute(empty_database_url, "REVOKE CREATE ON SCHEMA public FROM public"))
+    parts = urlsplit(empty_database_url)
+    poor = parts._replace(netloc=f"{name}:x@{parts.hostname}:{parts.port}").geturl()
+    with pytest.raises(MigrationFailed, match="permission denied"):
+        migrate.upgrade(poor)
+    asyncio.run(execute(empty_database_url, f"DROP ROLE {name}"))
+
+
+def test_an_exception_without_words_is_recorded(database_url: str, broken_scripts: Path) -> None:
+    silent = broken_scripts / "versions" / "999_broken.py"
+    silent.write_text(silent.read_text().replace('op.execute("SELECT 1 / 0")', "raise RuntimeError"))
+    with pytest.raises(MigrationFailed, match="RuntimeError"):
+        migrate.upgrade(database_url, scripts=broken_scripts)
+    assert runs(database_url)[-1] == ("999_broken", "up", False)
+
+
+def test_a_path_may_hold_a_percent_sign(database_url: str, tmp_path: Path) -> None:
+    shutil.copytree(migrate.SCRIPTS, tmp_path / "50%" / "alembic")
+    migrate.upgrade(database_url, scripts=tmp_path / "50%" / "alembic")
+
+
+def alembic(*arguments: str, cwd: Path = migrate.SCRIPTS.parent) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "alembic", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_a_stamp_is_no_execution_and_sql_cannot_be_had(
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", empty_database_url)
+    migrate.upgrade(empty_database_url)
+    before = runs(empty_database_url)
+    assert alembic("stamp", "head").returncode == 0
+    refused = alembic("upgrade", "head", "--sql")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("GLK-705")
+    assert runs(empty_database_url) == before
+
+
+def test_a_new_revision_takes_the_next_number(
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_DATABASE_URL", database_url)
+    project = tmp_path / "project" / "backend"
+    shutil.copytree(migrate.SCRIPTS, project / "alembic")
+    shutil.copy(migrate.SCRIPTS.parent / "alembic.ini", project)
+    made = alembic("revision", "-m", "add something", cwd=project)
+    assert made.returncode == 0, made.stderr
+    assert (project / "alembic" / "versions" / f"{len(REVISIONS):03}_add_something.py").exists()
+
+
 def test_a_downgrade_to_nowhere_is_refused_with_a_sentence(database_url: str) -> None:
     with pytest.raises(UnknownRevision):
         migrate.downgrade(database_url, "777")
@@ -206,7 +271,7 @@ def test_a_downgrade_to_nowhere_is_refused_with_a_sentence(database_url: str) ->
 
 def test_a_process_refuses_a_schema_that_is_behind(database_url: str, empty_database_url: str) -> None:
     asyncio.run(migrate.require_head(database_url))
-    with pytest.raises(SchemaBehind, match="empty database"):
+    with pytest.raises(SchemaBehind, match="It is empty"):
         asyncio.run(migrate.require_head(empty_database_url))
     migrate.downgrade(database_url)
     with pytest.raises(SchemaBehind, match=f"at {NUMBERS[-2]}, this Glisk needs {NUMBERS[-1]}") as caught:
@@ -225,6 +290,6 @@ def test_a_process_refuses_a_schema_that_is_ahead(database_url: str) -> None:
 def test_alembic_typed_by_hand_does_the_same(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLISK_DATABASE_URL", empty_database_url)
     for arguments in (["upgrade", "head"], ["downgrade", "-1"], ["upgrade", "head"]):
-        subprocess.run([sys.executable, "-m", "alembic", *arguments], cwd=migrate.SCRIPTS.parent, check=True)
+        assert alembic(*arguments).returncode == 0
     last = REVISIONS[-1]
     assert runs(empty_database_url)[-3:] == [(last, "up", True), (last, "down", True), (last, "up", True)]

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -91,6 +92,66 @@ async def test_changes_on_the_object_do_not_slip_past_the_fence(session: AsyncSe
     with pytest.raises(LeaseLost):
         await zombie.update_image_url(token, IMAGE)
     assert (token.prompt_source, token.generation_error) == ("author", "the lease ran out")
+
+
+async def test_nor_do_those_on_another_token_of_the_session(
+    session: AsyncSession, engine: AsyncEngine, connection: Any
+) -> None:
+    await a_token(session, 1)
+    await a_token(session, 2)
+    repository = TokenRepository(session)
+    mine, lost = await repository.claim_for_generation()
+    async with sessions(engine)() as other:
+        twin = await other.get_one(Token, (lost.chain_id, lost.contract_address, lost.token_id))
+        await TokenRepository(other).increment_attempts(twin, "the lease ran out")
+    lost.image_url = "https://zombie.test/x.png"
+    await repository.update_image_url(mine, IMAGE)
+    row = await connection.fetchrow("SELECT status, image_url FROM tokens_s0 WHERE token_id = 2")
+    assert tuple(row) == ("detected", None)
+
+
+async def test_a_result_can_be_settled_again_after_the_connection_broke(session: AsyncSession, connection: Any) -> None:
+    repository, token = await claimed(session)
+    await connection.fetch(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    with pytest.raises(DBAPIError):
+        await repository.update_image_url(token, IMAGE)
+    assert (token.status, token.epoch) == ("generating", 1)
+    await repository.update_image_url(token, IMAGE)
+    assert token.status == "uploading"
+
+
+async def test_a_session_that_forgets_at_every_commit_will_do(session: AsyncSession, engine: AsyncEngine) -> None:
+    await a_token(session)
+    async with AsyncSession(engine) as forgetful:
+        repository = TokenRepository(forgetful)
+        (token,) = await repository.claim_for_generation()
+        assert (token.token_id, token.status) == (123, "generating")
+        await repository.update_image_url(token, IMAGE)
+        assert (token.token_id, token.status) == (123, "uploading")
+        assert not forgetful.in_transaction()
+
+
+async def test_a_token_that_is_gone_is_a_lost_claim(session: AsyncSession, connection: Any) -> None:
+    repository, token = await claimed(session)
+    await connection.execute("DELETE FROM tokens_s0")
+    with pytest.raises(LeaseLost):
+        await repository.update_image_url(token, IMAGE)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+async def test_none_asked_for_is_none_taken(limit: int, session: AsyncSession) -> None:
+    await a_token(session)
+    assert await TokenRepository(session).claim_for_generation(limit) == []
+    assert await TokenRepository(session).find_for_generation(limit) == []
+
+
+async def test_a_token_of_another_session_can_be_settled(session: AsyncSession, engine: AsyncEngine) -> None:
+    _, token = await claimed(session)
+    async with sessions(engine)() as other:
+        await TokenRepository(other).update_image_url(token, IMAGE)
+    assert token.status == "uploading"
 
 
 async def test_a_detached_token_can_be_settled(session: AsyncSession, engine: AsyncEngine) -> None:

@@ -46,7 +46,9 @@ def test_all_problems_come_at_once_with_name_value_and_wish(tmp_path: Path, monk
     ]
 
 
-@pytest.mark.parametrize("url", ["mysql://glisk:hunter2@db/x", "hunter2", "//u:hunter2@db"])
+@pytest.mark.parametrize(
+    "url", ["mysql://glisk:hunter2@db/x", "hunter2", "//u:hunter2@db", "x://h/d?user=u&password=hunter2&a=b"]
+)
 def test_a_secret_is_masked_in_the_complaint(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLISK_DATABASE_URL", url)
     (problem,) = problems(tmp_path)
@@ -59,3 +61,28 @@ def test_a_given_database_is_a_real_part(tmp_path: Path, monkeypatch: pytest.Mon
     found = settings.load(tmp_path)
     assert found.real_parts() == {"PostgreSQL": "GLISK_DATABASE_URL"}
     assert settings.masked(found.database_url) == "'postgresql://glisk:***@db/glisk'"
+
+
+@pytest.mark.parametrize("folder", [".", "..", "/"])
+def test_the_project_itself_is_no_data_directory(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_DATA_DIR", folder)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith("GLISK_DATA_DIR")
+
+
+def test_an_unreadable_file_is_a_problem_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"GLISK_PORT=\xff\xfe")
+    (problem,) = problems(tmp_path)
+    assert ".env is unreadable" in problem
+
+
+def test_settings_are_those_of_the_project_from_any_folder_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLISK_DATA_DIR")
+    (tmp_path / "backend" / "src").mkdir(parents=True)
+    (tmp_path / "backend" / "alembic.ini").touch()
+    (tmp_path / ".env").write_text("GLISK_PORT=8123\n")
+    monkeypatch.chdir(tmp_path / "backend" / "src")
+    found = settings.load()
+    assert (found.port, found.data_dir) == (8123, tmp_path / ".glisk")

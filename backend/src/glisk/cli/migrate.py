@@ -31,7 +31,7 @@ def down(
     to: Annotated[str, typer.Option(help="A revision, `base` for none, or -N for N steps.")] = "-1",
     yes: output.Yes = False,
 ) -> None:
-    """Go back. Tokens stay; the columns and tables that the older schema lacks are dropped with what is in them."""
+    """Go back. The columns and tables that the older schema lacks are dropped with what is in them; tokens never are."""
     found = configured()
     output.confirm(f"Go down to {to} and drop what that schema cannot hold?", yes=yes)
     with service.database(found) as url:
@@ -45,13 +45,15 @@ def status(as_json: output.Json = False) -> None:
     with service.database(configured()) as url:
         found = asyncio.run(migrate.status(url))
     runs = [run.model_dump(include={"name", "direction", "finished_at", "ok", "exception"}) for run in found.runs]
-    output.rows([{**run, "exception": last_line(run["exception"])} for run in runs], as_json=as_json, empty="None yet.")
+    output.rows(
+        [{**run, "exception": first_line(run["exception"])} for run in runs], as_json=as_json, empty="None yet."
+    )
     if not as_json:
         typer.echo(f"The schema is at {found.current or 'nothing'}; this Glisk wants {found.head}.", err=True)
 
 
-def last_line(exception: str | None) -> str | None:
-    return exception.strip().splitlines()[-1] if exception else None
+def first_line(exception: str | None) -> str | None:
+    return exception.splitlines()[0] if exception else None
 
 
 def configured() -> settings.Settings:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +18,7 @@ from rich.table import Table
 
 from glisk.errors import GliskError
 
-OK, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+INTERRUPTED = 130
 LARGEST_EXACT = 2**53  # a larger number loses digits in most JSON readers
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -64,5 +68,13 @@ def confirm(question: str, *, yes: bool) -> None:
 
 def complain(error: GliskError) -> None:
     message, *details = str(error).splitlines()
-    lines = [f"{error.code}  {message}", *(f"  {line}" for line in details), f"         Fix    {error.fix}"]
-    print("\n".join([*lines, f"         More   glisk explain {error.code}"]), file=sys.stderr)
+    lines = [f"{error.code}  {message}", *(f"  {line}" for line in details), f"         Fix    {typeable(error.fix)}"]
+    print("\n".join([*lines, f"         More   {typeable('glisk explain')} {error.code}"]), file=sys.stderr)
+
+
+def typeable(command: str) -> str:
+    """As it can be typed here, where `glisk` alone may not be found."""
+    if shutil.which("glisk"):
+        return command
+    program = os.path.relpath(Path(sys.executable).parent / "glisk")
+    return re.sub(r"(?<![\w/.-])glisk(?= [a-z])", program, command)

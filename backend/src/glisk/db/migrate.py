@@ -13,10 +13,12 @@ from typing import Any, Literal
 import structlog
 from alembic import command, context
 from alembic.config import Config
+from alembic.operations import MigrationScript
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, insert, text
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel, col, select
 
 from glisk.db.models import MigrationRun
@@ -27,7 +29,6 @@ log = structlog.get_logger()
 
 SCRIPTS = Path(__file__).parents[3] / "alembic"
 LOCK = int.from_bytes(b"glisk")
-MISSING = "the empty database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,15 @@ def downgrade(url: str, target: str = "-1", scripts: Path = SCRIPTS) -> None:
 
 def config(url: str = "", scripts: Path = SCRIPTS) -> Config:
     found = Config(attributes={"url": url})
-    found.set_main_option("script_location", str(scripts))
+    found.set_main_option("script_location", str(scripts).replace("%", "%%"))
     found.set_main_option("path_separator", "os")
     return found
 
 
 def run_environment(url: str) -> None:
     """What alembic/env.py does, whatever the command was. Needs a thread without a running loop."""
+    if context.is_offline_mode():
+        raise MigrationFailed("Migrations read the database as they go: --sql cannot be had.")
     scripts = Path(context.config.get_main_option("script_location", ""))
     asyncio.run(run_locked(url, Run(scripts / "versions")))
 
@@ -81,11 +84,17 @@ async def run_locked(url: str, run: Run) -> None:
         except Exception as error:
             await connection.rollback()
             if (step := run.failed_step(error)) is None:
+                if isinstance(error, DBAPIError):
+                    raise MigrationFailed(f"Before its first step: {error.orig}") from error
                 raise
-            exception = "".join(traceback.format_exception(error))
+            exception = "".join([first_line(error), "\n\n", *traceback.format_exception(error)])
             await connection.run_sync(record, step.row(run.started_at, exception))
             await connection.commit()
-            raise MigrationFailed(f"{step.file.stem} ({step.direction}): {str(error).splitlines()[0]}") from error
+            raise MigrationFailed(f"{step.file.stem} ({step.direction}): {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 class Run:
@@ -103,6 +112,7 @@ class Run:
             transaction_per_migration=True,
             compare_server_default=True,
             on_version_apply=self.note,
+            process_revision_directives=numbered,
         )
         require_known(context.get_context(), context.script)
         with context.begin_transaction():
@@ -111,6 +121,8 @@ class Run:
     def note(self, ctx: MigrationContext, step: MigrationInfo, heads: object, run_args: object) -> None:
         """Runs inside the step's own transaction: a step and its row come together or not at all."""
         assert ctx.connection is not None
+        if step.is_stamp:
+            return  # nothing was executed
         (file,) = self.versions.glob(f"{step.up_revision_id}_*.py")
         self.applied = Step(file, "up" if step.is_upgrade else "down")
         record(ctx.connection, self.applied.row(self.started_at))
@@ -126,6 +138,13 @@ class Run:
             if file.parent == self.versions:
                 return Step(file, "down" if function == "downgrade" else "up")
         return self.applied
+
+
+def numbered(_: object, __: object, directives: list[MigrationScript]) -> None:
+    """`alembic revision` takes the next number, where it would make one up."""
+    head = context.script.get_current_head()
+    for directive in directives:
+        directive.rev_id = f"{int(head or -1) + 1:03}"
 
 
 def record(connection: Connection, row: dict[str, Any]) -> None:
@@ -152,7 +171,7 @@ def require_head_of(connection: Connection) -> None:
     database = MigrationContext.configure(connection)
     require_known(database, scripts)
     if (current := database.get_current_revision()) != (head := scripts.get_current_head()):
-        raise SchemaBehind(f"It is at {current or MISSING}, this Glisk needs {head}.")
+        raise SchemaBehind(f"It is {f'at {current}' if current else 'empty'}, this Glisk needs {head}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,12 @@ async def connection_to(url: str) -> AsyncIterator[AsyncConnection]:
         yield connection
 
 
+async def check(url: str) -> None:
+    """That the server is there and can serve us."""
+    async with connection_to(url):
+        pass
+
+
 async def require_supported(connection: AsyncConnection) -> None:
     version = int((await connection.execute(text("SHOW server_version_num"))).scalar_one())
     await connection.rollback()

@@ -1,4 +1,4 @@
-"""The data directory: one running Glisk at a time, and never wiped by accident once real services have been paid for."""
+"""The data directory: made by us or not touched, one running Glisk at a time, never wiped by accident once real services were paid."""
 
 from __future__ import annotations
 
@@ -9,14 +9,25 @@ from pathlib import Path
 
 from glisk.dev import postgres
 from glisk.dev.locks import make_directory, open_private, try_lock
-from glisk.errors import AlreadyRunning, DataUnwritable, WouldDestroyPaidWork
+from glisk.errors import AlreadyRunning, DataUnwritable, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
+
+MARK, REAL_PARTS = "made-by-glisk", "real-parts"
+
+
+def prepare(data_dir: Path) -> None:
+    """A directory that holds somebody else's files is refused: `make clean` would delete them with ours."""
+    make_directory(data_dir)
+    if not (data_dir / MARK).exists():
+        if any(data_dir.iterdir()):
+            raise NotOurData(f"It is {data_dir}.")
+        open_private(data_dir / MARK).close()
 
 
 @contextmanager
 def owned(data_dir: Path) -> Iterator[None]:
-    """For the one process that runs Glisk here. The kernel lets go of the lock when that process ends, however it ends."""
-    make_directory(data_dir)
+    """For the one process that runs Glisk here."""
+    prepare(data_dir)
     with open_private(data_dir / "running.lock") as lock:
         if not try_lock(lock):
             raise AlreadyRunning(f"It is {data_dir}.")
@@ -25,29 +36,37 @@ def owned(data_dir: Path) -> Iterator[None]:
 
 def remember_real_parts(settings: Settings) -> None:
     """Written down, so that a later change of the settings does not make what was paid for look like play."""
-    marks = marks_of(settings)
-    if real := {**marks, **settings.real_parts()}:
-        (settings.data_dir / "real-parts").write_text("".join(f"{part}={name}\n" for part, name in real.items()))
+    if real := {**remembered(settings.data_dir), **settings.real_parts()}:
+        lines = (f"{part}={name}\n" for part, name in real.items())
+        (settings.data_dir / REAL_PARTS).write_text("".join(lines))
 
 
-def marks_of(settings: Settings) -> dict[str, str]:
-    file = settings.data_dir / "real-parts"
+def remembered(data_dir: Path) -> dict[str, str]:
+    file = data_dir / REAL_PARTS
     lines = file.read_text().splitlines() if file.exists() else []
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def wipe(settings: Settings, *, force: bool) -> bool:
     """Whether there was anything to wipe."""
-    real = {**marks_of(settings), **settings.real_parts()}
-    if real and not force:
-        raise WouldDestroyPaidWork("Real: " + ", ".join(f"{part} ({name})" for part, name in real.items()) + ".")
-    if not settings.data_dir.exists():
+    data_dir = settings.data_dir.resolve()
+    if not data_dir.exists():
         return False
-    with owned(settings.data_dir):
-        if postgres.is_used(settings.data_dir / "postgres"):
-            raise AlreadyRunning(f"A command still uses the database in {settings.data_dir}.")
+    with owned(data_dir):
+        if not force:
+            require_play(settings)
+        if postgres.is_used(data_dir / "postgres"):
+            raise AlreadyRunning(f"A command still uses the database in {data_dir}.")
         try:
-            shutil.rmtree(settings.data_dir)
+            shutil.rmtree(data_dir)
         except PermissionError as error:
             raise DataUnwritable(f"{error.filename} cannot be removed.") from error
     return True
+
+
+def require_play(settings: Settings) -> None:
+    now, before = settings.real_parts(), remembered(settings.data_dir)
+    if now or before:
+        real = ", ".join(f"{part} ({name})" for part, name in {**before, **now}.items())
+        when = "now" if now else f"in an earlier run ({settings.shown_dir / REAL_PARTS} remembers it)"
+        raise WouldDestroyPaidWork(f"Real {when}: {real}.")

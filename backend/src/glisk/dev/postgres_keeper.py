@@ -85,12 +85,12 @@ def clear_stale_pid(data: Path) -> None:
     if not pid_file.exists():
         return
     try:
-        process = psutil.Process(int(pid_file.read_text().split()[0]))
+        process = psutil.Process(int(pid_file.read_text().split("\n")[0]))
         if process.cwd() == str(data.resolve()):
             process.send_signal(signal.SIGINT)
             process.wait()
             return
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
+    except (ValueError, psutil.NoSuchProcess, psutil.AccessDenied):
         pass
     pid_file.unlink(missing_ok=True)
 

@@ -21,6 +21,8 @@ Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
 
 async def pick(fetch: Fetch, workflow: Workflow, waiting: str, limit: int) -> list[int]:
     """The ids of the next rows, in order, locked until the caller's transaction ends."""
+    if limit < 1:
+        return []
     return [row["id"] for row in await fetch(statement("pick", workflow.table), workflow.name, waiting, limit)]
 
 
@@ -28,6 +30,8 @@ async def claim(
     fetch: Fetch, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
 ) -> list[Any]:
     """The next rows, in order, now ours until the lease ends."""
+    if limit < 1:
+        return []
     sql = statement("claim", workflow.table)
     rows = await fetch(sql, workflow.name, waiting, limit, workflow.active(waiting), worker, lease)
     return sorted(rows, key=lambda row: (-row["priority"], row["ready_at"], row["id"]))

@@ -9,10 +9,14 @@ import os
 import random
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy import inspect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -41,7 +45,7 @@ class TokenRepository:
         """The next tokens to draw, in `generating` and leased to us. Commits."""
         rows = await store.claim(self.fetch, TOKEN, WAITING, limit=limit, worker=self.worker, lease=lease)
         tokens = await self._load([row["id"] for row in rows])
-        await self.session.commit()
+        await self._commit(*tokens)
         return tokens
 
     async def update_image_url(self, token: Token, image_url: str) -> None:
@@ -64,18 +68,51 @@ class TokenRepository:
         return sorted(await self.session.exec(fresh), key=lambda token: place[token.id or 0])
 
     async def _settle(self, token: Token, verdict: Verdict) -> None:
+        self._drop_changes()
         if token.id is None or token.status not in (WAITING, TOKEN.active(WAITING)):
             raise WrongStatus(f"Token {token.token_id} is {token.status}.")
         row = Row(token.id, token.epoch, token.status, WAITING, token.retry_count, spent=token.generation_attempts)
         transition = decide(TOKEN, row, verdict, jitter=random.random())
-        # Whatever was changed on the object is dropped: the commit would write it past the fence.
-        self.session.add(token)
-        self.session.expire(token)
-        settled = await store.settle(self.fetch, TOKENS, [(row, transition)], self.worker)
-        await self.session.commit()
-        await self.session.refresh(token)
+        before = values_of(token)
+        try:
+            settled = await store.settle(self.fetch, TOKENS, [(row, transition)], self.worker)
+            fresh = await self._load([row.id])
+            await self._commit(*fresh)
+        except DBAPIError:
+            await self.session.rollback()
+            set_values(token, before)  # the rollback emptied it, and the caller will want to try again
+            raise
+        for now in fresh:
+            set_values(token, values_of(now))  # it may have come from another session
         if not settled:
-            raise LeaseLost(f"Token {token.token_id}: our epoch {row.epoch}, now {token.epoch}.")
+            raise LeaseLost(f"Token {before['token_id']}: our epoch {row.epoch}, now {token.epoch}.")
+
+    def _drop_changes(self) -> None:
+        """Tokens change only through here: a commit would write what was set on an object past the fence."""
+        for token in [found for found in self.session.dirty if isinstance(found, Token)]:
+            set_values(token, values_of(token))
+
+    async def _commit(self, *tokens: Token) -> None:
+        """A session may forget its objects at a commit; these stay as they were read."""
+        read = [values_of(token) for token in tokens]
+        await self.session.commit()
+        for token, values in zip(tokens, read, strict=True):
+            set_values(token, values)
+
+
+def values_of(token: Token) -> dict[str, Any]:
+    """As the database gave them, whatever was set since."""
+    histories = {attribute.key: attribute.history for attribute in inspect(token).attrs}
+    return {
+        name: (known.deleted or known.unchanged)[0]
+        for name, known in histories.items()
+        if known.deleted or known.unchanged
+    }
+
+
+def set_values(token: Token, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        set_committed_value(token, name, value)
 
 
 def is_http_url(address: str) -> bool:
