@@ -6,8 +6,11 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from glisk.db import migrate
 from glisk.db.models import Author, Token
 
+REVISIONS = sorted(file.stem for file in (migrate.SCRIPTS / "versions").glob("*.py"))
+HEAD, BEFORE = REVISIONS[-1][:3], REVISIONS[-2][:3]
 CHAIN = 31337
 CONTRACT = "0x" + "c0" * 20
 IMAGE = "https://replicate.delivery/pbxt/abc123/output.png"

@@ -13,7 +13,11 @@ GliskError
 │   └── BadImageUrl                 GLK-301
 ├── EngineError                     the work itself
 │   ├── LeaseLost                   GLK-601
-│   └── WrongStatus                 GLK-602
+│   ├── WrongStatus                 GLK-602
+│   ├── UnknownWorkflow             GLK-603
+│   ├── UnknownParent               GLK-604
+│   ├── TooManyJobs                 GLK-605
+│   └── MissingProcessor            GLK-606
 └── DatabaseError                   PostgreSQL and its schema
     ├── DatabaseUnreachable         GLK-701
     ├── DatabaseTooOld              GLK-702
@@ -140,6 +144,30 @@ class WrongStatus(EngineError):
     code = "GLK-602"
     summary = "The row is not in a status in which this can be done to it."
     remedy = "Claim it first, or look at what happened to it: its events tell."
+
+
+class UnknownWorkflow(EngineError):
+    code = "GLK-603"
+    summary = "There is no such workflow of jobs."
+    remedy = "See which there are: glisk workflows ls"
+
+
+class UnknownParent(EngineError):
+    code = "GLK-604"
+    summary = "A job cannot wait for one that does not exist or has already failed."
+    remedy = "Name jobs that exist and have not failed, or say that a failure may be ignored."
+
+
+class TooManyJobs(EngineError):
+    code = "GLK-605"
+    summary = "This user has as many open jobs as are allowed."
+    remedy = "Wait until some have ended, or cancel some."
+
+
+class MissingProcessor(EngineError):
+    code = "GLK-606"
+    summary = "A workflow names a process that nobody can do."
+    remedy = "Add a processor for it in glisk/processors, or correct the name in glisk/workflows.py."
 
 
 class DatabaseUnreachable(DatabaseError):

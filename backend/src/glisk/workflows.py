@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from glisk.engine.workflow import Backoff, Step, Workflow, WorkTable
+from glisk.engine.workflow import FAILED, Backoff, Step, Workflow, WorkTable, by_name
 
 TOKENS = WorkTable(
     "tokens_s0",
@@ -13,6 +13,19 @@ TOKENS = WorkTable(
         *("image_url", "generation_attempts", "generation_error", "prompt", "prompt_source"),
         *("image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid"),
     ),
+    reads=(
+        *("chain_id", "contract_address", "token_id", "author_id", "prompt", "prompt_source"),
+        *("image_url", "image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid"),
+        *("generation_attempts", "generation_error"),
+    ),
+    budget="generation_attempts",
+)
+JOBS = WorkTable(
+    "jobs",
+    error="error_message",
+    facts=("payload", "result", "result_url", "output_r2_key", "error_message", "stacktrace", "progress"),
+    reads=("job_id", "name", "user_id", "project_id", "payload", "opts", "progress", "max_attempts"),
+    edges="job_dependencies",
 )
 
 SECONDS = Backoff(first=timedelta(seconds=2), cap=timedelta(minutes=10))
@@ -25,4 +38,40 @@ TOKEN = Workflow(
         "uploading": Step("pinning", "ready", backoff=SECONDS),
         "ready": Step("revealing", "revealed", backoff=SECONDS),
     },
+    finals=frozenset({"revealed", FAILED, "orphaned", "review"}),
 )
+# Seed 000. A failed upload is parked: only a person sends it on again.
+IMAGE_GENERATION = Workflow(
+    "image_generation",
+    JOBS,
+    {
+        "pending": Step("generating", "ready-for-uploading"),
+        "ready-for-uploading": Step(
+            "uploading", "completed", failure="ready-for-uploading-failed", count_failure=False
+        ),
+    },
+    finals=frozenset({"completed", FAILED, "ready-for-uploading-failed"}),
+)
+DANBOORU_TAGGER = Workflow(
+    "danbooru_tagger",
+    JOBS,
+    {
+        "pending": Step("generating", "ready-for-tagging"),
+        "ready-for-tagging": Step("tagging", "completed"),
+    },
+)
+# Seed 001.
+LLM_TASK = Workflow("llm_task", JOBS, {"waiting": Step("thinking", "completed", active="active", max_attempts=3)})
+# Seed 002.
+IMAGE_EDIT = Workflow(
+    "image_edit", JOBS, {"pending": Step("editing", "completed", active="processing", max_attempts=3)}
+)
+# Seed 004.
+R2_IMAGE = Workflow(
+    "r2_image",
+    JOBS,
+    {"pending": Step("generating", "ready", active="processing", max_attempts=3)},
+    finals=frozenset({"ready", FAILED}),
+)
+
+WORKFLOWS = by_name([TOKEN, IMAGE_GENERATION, DANBOORU_TAGGER, LLM_TASK, IMAGE_EDIT, R2_IMAGE])

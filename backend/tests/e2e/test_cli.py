@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from glisk.dev import postgres
+from tests.builders import BEFORE, HEAD, REVISIONS
 from tests.commands import GLISK, a_free_port, glisk
 
 
@@ -42,14 +43,14 @@ def test_a_server_that_does_not_answer_is_a_sentence(tmp_path: Path, monkeypatch
 
 
 def test_migrate_downgrade_migrate_with_the_embedded_database(tmp_path: Path) -> None:
-    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    assert glisk("migrate", cwd=tmp_path).stdout == f"The schema is at {HEAD}.\n"
     assert glisk("migrate", "down", cwd=tmp_path).returncode == 2  # nobody is there to say yes
-    assert glisk("migrate", "down", "--yes", cwd=tmp_path).stdout == "The schema is at 005.\n"
-    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    assert glisk("migrate", "down", "--yes", cwd=tmp_path).stdout == f"The schema is at {BEFORE}.\n"
+    assert glisk("migrate", cwd=tmp_path).stdout == f"The schema is at {HEAD}.\n"
     runs = json.loads(glisk("migrate", "status", "--json", cwd=tmp_path).stdout)
     assert [(run["name"], run["direction"], run["ok"]) for run in runs[-2:]] == [
-        ("006_add_events", "down", True),
-        ("006_add_events", "up", True),
+        (REVISIONS[-1], "down", True),
+        (REVISIONS[-1], "up", True),
     ]
     plain = glisk("migrate", "status", cwd=tmp_path).stdout
     assert plain.splitlines()[0].split("\t")[:2] == ["000_migrations", "up"]
@@ -61,7 +62,7 @@ def test_two_first_migrations_at_once_share_the_embedded_database(tmp_path: Path
         for _ in range(2)
     ]
     results = [process.communicate() for process in both]
-    assert [out for out, _ in results] == 2 * ["The schema is at 006.\n"], results
+    assert [out for out, _ in results] == 2 * [f"The schema is at {HEAD}.\n"], results
 
 
 @pytest.mark.parametrize("code", ["GLK-703", "glk-703", "703"])
@@ -106,7 +107,7 @@ def test_a_dump_reads_back_into_an_empty_database(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("GLISK_DATA_DIR", str(tmp_path / "new"))
     read = glisk("psql", "--", "--quiet", "-v", "ON_ERROR_STOP=1", "--file", "all of it.sql", cwd=tmp_path)
     assert read.returncode == 0, read.stderr
-    assert glisk("migrate", cwd=tmp_path).stdout == "The schema is at 006.\n"
+    assert glisk("migrate", cwd=tmp_path).stdout == f"The schema is at {HEAD}.\n"
     assert glisk("psql", "--", "-Atc", "SELECT count(*) FROM authors", cwd=tmp_path).stdout == "1\n"
 
 

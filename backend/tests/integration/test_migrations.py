@@ -17,10 +17,9 @@ from alembic import command
 
 from glisk.db import migrate
 from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
-from tests.builders import CHAIN, CONTRACT, IMAGE
+from tests.builders import CHAIN, CONTRACT, IMAGE, REVISIONS
 from tests.conftest import execute, fetchval
 
-REVISIONS = sorted(file.stem for file in (migrate.SCRIPTS / "versions").glob("*.py"))
 NUMBERS = [name[:3] for name in REVISIONS]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Retry, Row, Transition, Verdict, decide, storable
-from glisk.workflows import TOKEN, TOKENS
+from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Hold, Retry, Row, Transition, Verdict, Wait, decide, storable
+from glisk.engine.workflow import Workflow
+from glisk.workflows import TOKEN, WORKFLOWS
 
 DAY = timedelta(days=1)
 texts = st.text(st.characters(), max_size=1200)
@@ -17,16 +19,22 @@ verdicts: st.SearchStrategy[Verdict] = st.one_of(
     st.builds(Done),
     st.builds(Fail, texts),
     st.builds(Retry, texts, category=st.just("network"), after=st.none() | st.timedeltas(timedelta(), DAY)),
+    st.builds(Wait, st.timedeltas(timedelta(), DAY), st.none() | texts),
+    st.builds(Hold, texts),
 )
-rows = st.builds(
-    Row,
-    id=st.integers(1),
-    epoch=st.integers(0),
-    status=st.just("generating"),
-    waiting=st.sampled_from(sorted(TOKEN.steps)),
-    retry_count=st.integers(0, 1000),
-    spent=st.integers(0, 3),
-)
+flows = st.sampled_from(sorted(WORKFLOWS.values(), key=lambda flow: flow.name))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Workflow, Row]:
+    """Any row of any workflow."""
+    flow = draw(flows)
+    waiting = draw(st.sampled_from(sorted(flow.steps)))
+    count, spent = draw(st.integers(0, 1000)), draw(st.integers(0, 3))
+    most = draw(st.none() | st.integers(1, 10))
+    return flow, Row(1, draw(st.integers(0)), flow.active(waiting), waiting, count, spent, most)
+
+
 jitters = st.floats(0, 1)
 
 
@@ -34,25 +42,48 @@ def a_row(waiting: str = "detected", retry_count: int = 0, spent: int = 0) -> Ro
     return Row(1, 1, TOKEN.active(waiting), waiting, retry_count, spent)
 
 
-@given(rows, verdicts, jitters)
-def test_every_verdict_leads_to_a_known_status(row: Row, verdict: Verdict, jitter: float) -> None:
-    step, to = TOKEN.steps[row.waiting], decide(TOKEN, row, verdict, jitter=jitter)
-    assert to.status in {step.success, row.waiting, "failed"}
-    assert to.is_final == (to.status not in TOKEN.steps)
+@given(cases(), verdicts, jitters)
+def test_every_verdict_leads_to_a_known_status(case: tuple[Workflow, Row], verdict: Verdict, jitter: float) -> None:
+    flow, row = case
+    to = decide(flow, row, verdict, jitter=jitter)
+    assert to.status in {flow.steps[row.waiting].success, row.waiting, flow.failure(row.waiting), "failed"}
+    assert to.is_final == (to.status in flow.finals)
 
 
-@given(rows, verdicts, jitters)
-def test_counts_and_delays_are_bounded(row: Row, verdict: Verdict, jitter: float) -> None:
-    to = decide(TOKEN, row, verdict, jitter=jitter)
+@given(cases(), verdicts, jitters)
+def test_counts_and_delays_are_bounded(case: tuple[Workflow, Row], verdict: Verdict, jitter: float) -> None:
+    to = decide(*case, verdict, jitter=jitter)
     assert 0 <= to.retry_count <= 1000
     assert to.delay is None or timedelta() <= to.delay <= DAY
     assert 0 <= to.facts.get("generation_attempts", 0) <= 3
 
 
-@given(rows, verdicts)
-def test_a_failed_row_always_says_why(row: Row, verdict: Verdict) -> None:
-    to = decide(TOKEN, row, verdict)
-    assert to.status != "failed" or to.facts[TOKENS.error]
+@given(cases(), verdicts)
+def test_a_failed_row_always_says_why(case: tuple[Workflow, Row], verdict: Verdict) -> None:
+    to = decide(*case, verdict)
+    assert not to.status.endswith("failed") or to.facts[case[0].table.error]
+
+
+@given(cases(), st.builds(Wait) | st.builds(Hold, texts))
+def test_waiting_and_holding_use_no_attempt(case: tuple[Workflow, Row], verdict: Verdict) -> None:
+    flow, row = case
+    to = decide(flow, row, verdict)
+    assert (to.status, to.retry_count, to.is_final) == (row.waiting, row.retry_count, False)
+    assert "generation_attempts" not in to.facts
+
+
+@given(cases(), st.data())
+def test_every_path_ends_unless_it_is_told_to_wait(case: tuple[Workflow, Row], data: st.DataObject) -> None:
+    """Where a step has a budget, failures alone cannot go on for ever."""
+    flow, row = case
+    most = row.max_attempts or flow.steps[row.waiting].max_attempts
+    row = replace(row, retry_count=0, spent=0)
+    for _ in range(most or 0):
+        to = decide(flow, row, data.draw(st.builds(Retry, texts)))
+        if to.is_final:
+            return
+        row = replace(row, retry_count=to.retry_count, spent=to.facts.get(flow.table.budget, 0))
+    assert most is None or not flow.steps[row.waiting].count_failure
 
 
 @given(st.lists(st.builds(Retry, texts), min_size=3, max_size=3))

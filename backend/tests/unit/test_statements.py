@@ -8,17 +8,23 @@ import pytest
 
 from glisk.engine.statements import every_statement, statement
 from glisk.engine.workflow import WorkTable
-from glisk.workflows import TOKENS
+from glisk.workflows import JOBS, TOKENS
 
 
 def test_every_statement_is_found_by_its_name() -> None:
-    assert {"pick", "claim", "settle"} <= set(every_statement())
+    assert {"pick", "claim", "claim_in_lane", "settle", "reap", "control"} <= set(every_statement())
 
 
+@pytest.mark.parametrize("table", [TOKENS, JOBS], ids=lambda table: table.name)
 @pytest.mark.parametrize("name", sorted(every_statement()))
-def test_no_blank_is_left_unfilled(name: str) -> None:
-    assert not re.search(r"\{\w+\}", statement(name, TOKENS))
-    assert "tokens_s0" in statement(name, TOKENS)
+def test_no_blank_is_left_unfilled(name: str, table: WorkTable) -> None:
+    assert not re.search(r"\{\w+\}", statement(name, table))
+
+
+def test_a_statement_that_names_no_table_needs_none() -> None:
+    assert "lanes" in statement("hold_lane")
+    with pytest.raises(KeyError):
+        statement("claim")
 
 
 @pytest.mark.parametrize("name", ["tokens; DROP TABLE x", "Tokens", '"t"', "", "t t"])

@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
+from uuid import UUID
 
 from sqlalchemy import (
+    ARRAY,
+    REAL,
     BigInteger,
+    Boolean,
     Computed,
     DateTime,
     Dialect,
@@ -19,11 +23,12 @@ from sqlalchemy import (
     SmallInteger,
     Text,
     UniqueConstraint,
+    Uuid,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql.base import ischema_names
-from sqlalchemy.types import TypeDecorator, TypeEngine, UserDefinedType
+from sqlalchemy.types import TypeDecorator, UserDefinedType
 from sqlmodel import Field, SQLModel
 
 
@@ -56,18 +61,37 @@ class Xid8(UserDefinedType[int]):
 ischema_names["xid8"] = Xid8  # SQLAlchemy does not know the type when it reads a schema back
 
 
-def column(sa_type: type[TypeEngine[Any]], **options: Any) -> Any:
+def column(sa_type: Any, **options: Any) -> Any:
     """A column that may be NULL."""
     return Field(default=None, sa_type=sa_type, **options)
 
 
-def defaulted(sa_type: type[TypeEngine[Any]], by_database: str, here: Any = None) -> Any:
+def defaulted(sa_type: Any, by_database: str, here: Any = None) -> Any:
     """A column the database fills when we don't. An unset value is left out of the INSERT, so the default applies."""
     return Field(default=here, sa_type=sa_type, nullable=False, sa_column_kwargs={"server_default": text(by_database)})
 
 
-def key(sa_type: type[TypeEngine[Any]], *, always: bool) -> Any:
+def key(sa_type: Any, *, always: bool) -> Any:
     return Field(default=None, primary_key=True, sa_type=sa_type, sa_column_args=[Identity(always=always)])
+
+
+def belongs_to(target: str, sa_type: Any = Text, *, nullable: bool = True, ondelete: Any = "CASCADE") -> Any:
+    return Field(default=None, foreign_key=target, ondelete=ondelete, sa_type=sa_type, nullable=nullable)
+
+
+NEW_UUID = text("gen_random_uuid()")
+# As PostgreSQL writes them back: the comparison with the migrations is one of texts.
+JOB_READY = """CASE
+    WHEN (((status = 'pending'::text) OR (status ~~ 'ready-for-%'::text)) AND (status !~~ '%-failed'::text)) THEN 1
+    ELSE 0
+END"""
+JOB_READY_AT = """CASE
+    WHEN ((dependency_count > 0) OR (paused_at IS NOT NULL)) THEN 'infinity'::timestamp with time zone
+    WHEN (not_before IS NOT NULL) THEN not_before
+    WHEN (retry_count = 0) THEN created_at
+    ELSE (((last_retry AT TIME ZONE 'UTC'::text) + ('00:01:00'::interval * power((2)::double precision,
+        (LEAST((retry_count)::integer, 12))::double precision))) AT TIME ZONE 'UTC'::text)
+END"""
 
 
 class Author(SQLModel, table=True):
@@ -148,6 +172,160 @@ class Event(SQLModel, table=True):
     at: datetime | None = defaulted(Instant, "now()")
     actor: str = Field(sa_type=Text)
     data: dict[str, Any] | None = column(JSONB)
+
+
+class User(SQLModel, table=True):
+    __tablename__ = "users"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    created_at: datetime | None = defaulted(Instant, "now()")
+
+
+class Conversation(SQLModel, table=True):
+    __tablename__ = "conversations"
+
+    conversation_id: str = Field(primary_key=True, sa_type=Text)
+    type: str = Field(sa_type=Text)
+    user_id: str = belongs_to("users.user_id", nullable=False)
+
+
+class Project(SQLModel, table=True):
+    __tablename__ = "projects"
+
+    project_id: UUID | None = Field(default=None, primary_key=True, sa_column_kwargs={"server_default": NEW_UUID})
+    user_id: str = belongs_to("users.user_id", nullable=False)
+    project_type: str | None = column(Text)
+    original_image_url: str | None = column(Text)
+    generated_image_url: str | None = column(Text)
+    generated_image_urls: list[str] | None = column(ARRAY(Text))
+
+
+class Job(SQLModel, table=True):
+    __tablename__ = "jobs"
+    __table_args__: ClassVar[Any] = (
+        UniqueConstraint("job_id", name="jobs_job_id_key"),
+        Index(
+            *("jobs_open", "workflow", "status", "priority", "ready_at", "id"),
+            postgresql_where=text("finished_at IS NULL"),
+        ),
+        Index(
+            *("jobs_unique", "unique_key"),
+            unique=True,
+            postgresql_where=text("unique_key IS NOT NULL AND finished_at IS NULL"),
+        ),
+        Index("jobs_user", "user_id", "created_at", postgresql_where=text("user_id IS NOT NULL")),
+        Index(
+            "jobs_conversation", "conversation_id", "created_at", postgresql_where=text("conversation_id IS NOT NULL")
+        ),
+        Index("jobs_project", "project_id", "created_at", postgresql_where=text("project_id IS NOT NULL")),
+        Index("jobs_parent", "parent_job_id", "dependency_count", postgresql_where=text("parent_job_id IS NOT NULL")),
+    )
+
+    # Work: the same in every work table; the engine knows only these.
+    id: int | None = Field(
+        default=None,
+        primary_key=True,
+        sa_type=BigInteger,
+        sa_column_kwargs={"server_default": text("nextval('work_id')")},
+    )
+    workflow: str = Field(sa_type=Text)
+    status: str = defaulted(Text, "'pending'", "pending")
+    priority: int = defaulted(SmallInteger, "0", 0)
+    not_before: datetime | None = column(Instant)
+    retry_count: int = defaulted(SmallInteger, "0", 0)
+    last_retry: datetime | None = column(Instant)
+    leased_by: str | None = column(Text)
+    leased_until: datetime | None = column(Instant)
+    epoch: int = defaulted(BigInteger, "0", 0)
+    reclaims: int = defaulted(SmallInteger, "0", 0)
+    started_at: datetime | None = column(Instant)
+    updated_at: datetime | None = defaulted(Instant, "now()")
+    finished_at: datetime | None = column(Instant)
+
+    # Seeds 000, 001, 002 and 004.
+    job_id: UUID | None = Field(default=None, nullable=False, sa_column_kwargs={"server_default": NEW_UUID})
+    name: str | None = column(Text)
+    user_id: str | None = belongs_to("users.user_id")
+    conversation_id: str | None = belongs_to("conversations.conversation_id")
+    project_id: UUID | None = belongs_to("projects.project_id", sa_type=Uuid)
+    payload: dict[str, Any] = defaulted(JSONB, "'{}'")
+    opts: dict[str, Any] | None = column(JSONB)
+    result: dict[str, Any] | None = column(JSONB)
+    result_url: str | None = column(Text)
+    output_r2_key: str | None = column(Text)
+    error_message: str | None = column(Text)
+    stacktrace: str | None = column(Text)
+    progress: int = defaulted(SmallInteger, "0", 0)
+    max_attempts: int | None = column(SmallInteger)
+    unique_key: str | None = column(Text)
+    parent_job_id: int | None = belongs_to("jobs.id", sa_type=BigInteger, ondelete="SET NULL")
+    dependency_count: int = defaulted(Integer, "0", 0)
+    has_children: bool = defaulted(Boolean, "false", False)
+    paused_at: datetime | None = column(Instant)
+    delivered_at: datetime | None = column(Instant)
+    created_at: datetime | None = defaulted(Instant, "now()")
+    ready: int | None = column(SmallInteger, sa_column_args=[Computed(JOB_READY, persisted=True)])
+    ready_at: datetime | None = column(Instant, sa_column_args=[Computed(JOB_READY_AT, persisted=True)])
+
+
+class JobDependency(SQLModel, table=True):
+    __tablename__ = "job_dependencies"
+    __table_args__: ClassVar[Any] = (Index("job_dependencies_child", "child_id"),)
+
+    parent_id: int = Field(primary_key=True, foreign_key="jobs.id", ondelete="CASCADE", sa_type=BigInteger)
+    child_id: int = Field(primary_key=True, foreign_key="jobs.id", ondelete="CASCADE", sa_type=BigInteger)
+    on_failure: str = defaulted(Text, "'fail'", "fail")
+    released_at: datetime | None = column(Instant)
+
+
+class Attempt(SQLModel, table=True):
+    __tablename__ = "attempts"
+    __table_args__: ClassVar[Any] = (
+        Index("attempts_item", "item_id", "attempt_id"),
+        Index("attempts_spend", "started_at", postgresql_where=text("cost > 0")),
+        Index("attempts_seed", "provider", "seed", unique=True, postgresql_where=text("seed IS NOT NULL")),
+        Index("attempts_one_open", "item_id", "step", unique=True, postgresql_where=text("outcome = 'open'")),
+    )
+
+    attempt_id: int | None = key(BigInteger, always=True)
+    item_id: int = Field(sa_type=BigInteger)
+    step: str = Field(sa_type=Text)
+    epoch: int = Field(sa_type=BigInteger)
+    provider: str = Field(sa_type=Text)
+    model: str | None = column(Text)
+    seed: int | None = column(BigInteger)
+    prompt_sha256: bytes | None = column(LargeBinary)
+    receipt: str | None = column(Text)
+    outcome: str = defaulted(Text, "'open'", "open")
+    error_code: str | None = column(Text)
+    error: str | None = column(Text)
+    cost: Decimal | None = column(Numeric(12, 6))
+    worker: str = Field(sa_type=Text)
+    started_at: datetime | None = defaulted(Instant, "now()")
+    finished_at: datetime | None = column(Instant)
+    details: dict[str, Any] | None = column(JSONB)
+
+
+class Lane(SQLModel, table=True):
+    __tablename__ = "lanes"
+
+    lane: str = Field(primary_key=True, sa_type=Text)
+    max_concurrency: int = Field(sa_type=Integer)
+    max_rate: float = defaulted(REAL, "1e9", 1e9)
+    rate: float = defaulted(REAL, "1e9", 1e9)
+    burst: float = defaulted(REAL, "1", 1)
+    tokens: float = defaulted(REAL, "1", 1)
+    refilled_at: datetime | None = defaulted(Instant, "now()")
+    open_at: datetime | None = defaulted(Instant, "'-infinity'")
+    held_at: datetime | None = column(Instant)
+    held_reason: str | None = column(Text)
+
+
+class Periodic(SQLModel, table=True):
+    __tablename__ = "periodic"
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    next_at: datetime | None = defaulted(Instant, "now()")
 
 
 class MigrationRun(SQLModel, table=True):

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias, assert_never
 
-from glisk.engine.workflow import Step, Workflow
+from glisk.engine.workflow import FAILED, Step, Workflow
 
-FAILED = "failed"
 ERROR_LIMIT = 1000
 COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
 
@@ -24,6 +23,7 @@ class Row:
     waiting: str
     retry_count: int = 0
     spent: int = 0
+    max_attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,22 @@ class Retry:
     error: str
     category: str = "transient"
     after: timedelta | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Not now: the provider asked for a pause, the mint is not safe yet, we are shutting down. Uses no attempt."""
+
+    after: timedelta = timedelta()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Nothing in this lane can succeed until a person has mended the cause. Uses no attempt."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +63,10 @@ class Fail:
     """The step failed for good."""
 
     error: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-Verdict: TypeAlias = Done | Retry | Fail
+Verdict: TypeAlias = Done | Retry | Wait | Hold | Fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +85,31 @@ def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.
     match verdict:
         case Done(facts):
             return Transition(step.success, workflow.is_final(step.success), facts={**facts, error: None})
-        case Fail(message):
-            return Transition(FAILED, is_final=True, retry_count=row.retry_count, facts={error: storable(message)})
+        case Fail(message, facts):
+            return Transition(FAILED, True, row.retry_count, facts={**facts, error: storable(message)})
         case Retry():
             return retried(workflow, step, row, verdict, jitter)
+        case Wait(after, message):
+            return Transition(row.waiting, False, row.retry_count, after, {error: storable(message)} if message else {})
+        case Hold(reason):
+            return Transition(row.waiting, False, row.retry_count, timedelta(), {error: storable(reason)})
         case _:
             assert_never(verdict)
 
 
 def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: float) -> Transition:
     failures = min(row.retry_count + step.count_failure, COUNT_LIMIT)
-    spent = min(row.spent + 1, step.max_attempts or COUNT_LIMIT) if step.attempts else failures
-    budget = {step.attempts: spent} if step.attempts else {}
-    if step.max_attempts is not None and spent >= step.max_attempts:
+    most = row.max_attempts or step.max_attempts
+    spent = min(row.spent + 1, most or COUNT_LIMIT) if step.attempts else failures
+    facts = {**verdict.facts, **({step.attempts: spent} if step.attempts else {})}
+    if most is not None and spent >= most:
         message = f"Max retries exceeded after {verdict.category} errors: {verdict.error}"
-        return Transition(FAILED, True, failures, facts=budget | {workflow.table.error: storable(message)})
-    status = step.failure or row.waiting
+        return Transition(FAILED, True, failures, facts=facts | {workflow.table.error: storable(message)})
+    status = workflow.failure(row.waiting)
     rest = step.backoff.after(failures, jitter) if step.backoff else None
-    facts = budget | {workflow.table.error: storable(verdict.error)}
-    return Transition(
-        status, workflow.is_final(status), failures, rest if verdict.after is None else verdict.after, facts
-    )
+    facts[workflow.table.error] = storable(verdict.error)
+    delay = rest if verdict.after is None else verdict.after
+    return Transition(status, workflow.is_final(status), failures, delay, facts)
 
 
 def storable(error: str) -> str:

@@ -8,16 +8,27 @@ from importlib.resources import files
 
 from glisk.engine.workflow import WorkTable
 
+ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
 TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
 
 
 @cache
-def statement(name: str, table: WorkTable) -> str:
-    """The text is composed from a WorkTable's checked names and nothing else."""
-    text = every_statement()[name]
-    for field, value in (("table", table.name), ("error", table.error), ("facts", ", ".join(table.facts))):
-        text = text.replace(f"{{{field}}}", value)
-    return text
+def statement(name: str, table: WorkTable | None = None) -> str:
+    """The text is composed from a WorkTable's checked names and nothing else. Some statements need none."""
+    blanks = blanks_of(table) if table else {}
+    return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], every_statement()[name])
+
+
+def blanks_of(table: WorkTable) -> dict[str, str]:
+    return {
+        "table": table.name,
+        "error": table.error,
+        "facts": ", ".join(table.facts),
+        "row": ", ".join(f"t.{name}" for name in (*ROW, *table.reads)),
+        "budget": table.budget,
+        "edges": table.edges,
+        "has_children": "t.has_children" if table.edges else "false",
+    }
 
 
 @cache

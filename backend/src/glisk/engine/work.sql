@@ -1,7 +1,8 @@
--- The engine's statements, for every work table: {table}, {error} and {facts} are filled in at load (statements.py).
+-- The engine's statements, for every work table: {table}, {row}, {error}, {facts}, … are filled in at load (statements.py).
 -- Only the database's clock is used. The parameters are named, in order, after each statement's name.
 -- The fence of every write is the id and the epoch and nothing else: a further condition on status or lease lets the
--- planner start from the wrong end. Claim and settle both bump the epoch, so a settle sent twice does nothing the second time.
+-- planner start from the wrong end. Claim, settle, reap and control all bump the epoch, so a settle sent twice because
+-- its answer was lost does nothing the second time.
 
 -- name: pick (workflow, waiting, limit)
 -- Locks the next rows for the caller's transaction, in the order in which claim would take them.
@@ -24,11 +25,59 @@ WITH picked AS MATERIALIZED (
 UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
   not_before = NULL, started_at = now(), updated_at = now()
 FROM picked WHERE t.id = picked.id
-RETURNING t.*
+RETURNING {row}
 
--- name: settle (ids, epochs, from, to, retry counts, delays, finals, facts, actor)
--- Any mix of outcomes at once; what does not come back was no longer the caller's. Sorted by id, so that two settles cannot deadlock.
--- jsonb_populate_record keeps the columns that the facts do not name.
+-- name: lock_lane (lane)
+-- First in the transaction of a laned claim. A statement of its own: the next one needs a snapshot taken after the wait
+-- for this lock, or it would not see the leases of the claim it waited for.
+SELECT 1 FROM lanes WHERE lane = $1 FOR NO KEY UPDATE
+
+-- name: live (workflows, actives)
+-- How many rows are at work in these steps. ORDER BY .. LIMIT pins the index; a bare count(*) flips to a scan of the table.
+SELECT COALESCE(sum(n), 0)::int AS n FROM unnest($1::text[], $2::text[]) AS s(workflow, active) CROSS JOIN LATERAL (
+  SELECT count(*) AS n FROM (
+    SELECT FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
+    ORDER BY priority, ready_at, id LIMIT 10000) x) c
+
+-- name: claim_in_lane (workflow, waiting, limit, active, worker, lease, lane, live)
+-- statement_timestamp(), not now(): now() is from before the wait for the lock and would fill the bucket twice.
+WITH filled AS MATERIALIZED (
+  SELECT LEAST(burst, tokens + rate * s)::real AS tokens, LEAST(max_rate, rate + max_rate * 0.02 * s)::real AS rate, max_concurrency
+  FROM (SELECT *, GREATEST(0, extract(epoch FROM statement_timestamp() - refilled_at))::float8 AS s FROM lanes
+        WHERE lane = $7 AND held_at IS NULL AND open_at <= statement_timestamp()) l),
+granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - $8))::int AS n FROM filled),
+picked AS MATERIALIZED (
+  SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
+    SELECT id FROM {table}
+    WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now()
+    ORDER BY ready_at, id LIMIT (SELECT COALESCE(max(n), 0) FROM granted) FOR UPDATE SKIP LOCKED) r
+  LIMIT (SELECT COALESCE(max(n), 0) FROM granted)),
+claimed AS (
+  UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
+    not_before = NULL, started_at = now(), updated_at = now()
+  FROM picked WHERE t.id = picked.id
+  RETURNING {row}),
+spent AS (
+  UPDATE lanes l SET tokens = f.tokens - (SELECT count(*) FROM claimed), rate = f.rate, refilled_at = statement_timestamp()
+  FROM filled f WHERE l.lane = $7)
+SELECT * FROM claimed
+
+-- name: heartbeat (ids, epochs, lease)
+-- What does not come back was lost. Stays on its page (HOT), since no index has leased_until.
+UPDATE {table} t SET leased_until = now() + $3 FROM unnest($1::bigint[], $2::bigint[]) v(id, epoch)
+WHERE t.id = v.id AND t.epoch = v.epoch
+RETURNING t.id
+
+-- name: note (id, epoch, facts)
+-- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays.
+UPDATE {table} t SET updated_at = now(), ({facts}) = (SELECT {facts} FROM jsonb_populate_record(t, $3::jsonb))
+WHERE t.id = $1 AND t.epoch = $2
+RETURNING t.id
+
+-- name: settle (ids, epochs, from, to, retry counts, delays, finals, facts, actor, with parents)
+-- Any mix of outcomes at once; what does not come back was no longer the caller's. Sorted by id, so that two settles cannot
+-- deadlock. jsonb_populate_record keeps the columns that the facts do not name. A finished row that others wait for is
+-- passed over unless asked for: its release belongs into the same transaction, and most rows need none.
 WITH verdict AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::smallint[], $6::interval[], $7::boolean[], $8::jsonb[])
     AS v(id, epoch, was, status, retry_count, delay, final, facts) ORDER BY id),
@@ -37,9 +86,151 @@ settled AS (
     last_retry = CASE WHEN v.retry_count > 0 THEN now() END, not_before = now() + v.delay,
     finished_at = CASE WHEN v.final THEN now() END, leased_by = NULL, leased_until = NULL, reclaims = 0, updated_at = now(),
     ({facts}) = (SELECT {facts} FROM jsonb_populate_record(t, v.facts))
-  FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch
-  RETURNING t.id, t.workflow, v.was, t.status, t.epoch, t.{error} AS error),
+  FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch AND ($10 OR NOT ({has_children} AND v.final))
+  RETURNING t.id, t.workflow, v.was, t.status, t.epoch, t.{error} AS error, {has_children} AND v.final AS releases),
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
   SELECT id, workflow, was, status, epoch, $9, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END FROM settled)
-SELECT id FROM settled
+SELECT id, releases FROM settled
+
+-- name: release (finished parents, good statuses)
+-- In the settle's transaction, when a settled row says `releases`; repeated with what it fails, since that has children too.
+-- A statement of its own: inside settle it would run on the older snapshot and miss a child enqueued while settle waited.
+WITH edge AS (
+  UPDATE {edges} d SET released_at = now() FROM {table} p
+  WHERE d.parent_id = p.id AND p.id = ANY ($1) AND d.released_at IS NULL
+  RETURNING d.child_id, d.on_failure = 'fail' AND p.status <> ALL ($2::text[]) AS broken),
+child AS (SELECT child_id, count(*) AS n, bool_or(broken) AS broken FROM edge GROUP BY child_id),
+locked AS MATERIALIZED (
+  SELECT c.*, t.status AS was FROM {table} t JOIN child c ON c.child_id = t.id WHERE t.finished_at IS NULL ORDER BY t.id FOR UPDATE OF t),
+moved AS (
+  UPDATE {table} t SET dependency_count = t.dependency_count - l.n, updated_at = now(),
+    status = CASE WHEN l.broken THEN 'failed' ELSE t.status END,
+    {error} = CASE WHEN l.broken THEN 'A job this one waits for failed' ELSE t.{error} END,
+    finished_at = CASE WHEN l.broken THEN now() END
+  FROM locked l WHERE t.id = l.child_id
+  RETURNING t.id, t.workflow, l.was, t.status, t.epoch, l.broken),
+logged AS (
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor)
+  SELECT id, workflow, was, status, epoch, 'engine' FROM moved WHERE broken)
+SELECT id, workflow, broken FROM moved
+
+-- name: reap (workflows, actives, waitings, budgets, most reclaims, actor)
+-- At start-up and on a timer alike: only expired leases. A row whose budget was used up cannot wait again, unless a paid
+-- call is still open: then it gets one claim more, to find out what became of the call. A NULL budget is none (LEAST skips it).
+WITH expired AS MATERIALIZED (
+  SELECT t.id, s.waiting, s.active, s.budget FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) s(workflow, active, waiting, budget)
+  CROSS JOIN LATERAL (
+    SELECT id FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL AND leased_until < now()
+    ORDER BY priority, ready_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED) t),
+judged AS (
+  SELECT e.*, CASE
+    WHEN t.reclaims >= $5 THEN format('Orphaned %s times', t.reclaims + 1)
+    WHEN t.{budget} >= e.budget
+      AND NOT EXISTS (SELECT FROM attempts a WHERE a.item_id = t.id AND a.step = e.active AND a.outcome = 'open')
+      THEN COALESCE(t.{error}, format('Max retries exceeded (orphaned in %s)', e.active)) END AS doom
+  FROM expired e JOIN {table} t ON t.id = e.id),
+reaped AS (
+  UPDATE {table} t SET epoch = t.epoch + 1, reclaims = t.reclaims + 1, leased_by = NULL, leased_until = NULL, updated_at = now(),
+    status = CASE WHEN j.doom IS NULL THEN j.waiting ELSE 'failed' END,
+    {budget} = CASE WHEN j.doom IS NULL THEN LEAST(t.{budget}, j.budget - 1) ELSE t.{budget} END,
+    {error} = COALESCE(j.doom, t.{error}),
+    finished_at = CASE WHEN j.doom IS NOT NULL THEN now() END
+  FROM judged j WHERE t.id = j.id
+  RETURNING t.id, t.workflow, j.active, t.status, t.epoch, t.{error} AS error, {has_children} AND j.doom IS NOT NULL AS releases),
+logged AS (
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
+  SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error) FROM reaped)
+SELECT id, workflow, status, releases FROM reaped
+
+-- name: park (known, actor)
+-- A row in a status that no workflow knows would wait for ever and say nothing. `known` holds "workflow/status" of every step.
+WITH lost AS MATERIALIZED (
+  SELECT id, status FROM {table}
+  WHERE finished_at IS NULL AND leased_by IS NULL AND workflow || '/' || status <> ALL ($1::text[])
+  ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED),
+parked AS (
+  UPDATE {table} t SET status = 'failed', finished_at = now(), epoch = t.epoch + 1, updated_at = now(),
+    {error} = left(format('Unknown workflow step: story="%s", status="%s"', t.workflow, lost.status), 1000)
+  FROM lost WHERE t.id = lost.id
+  RETURNING t.id, t.workflow, lost.status AS was, t.status, t.epoch, t.{error} AS error),
+logged AS (
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
+  SELECT id, workflow, was, status, epoch, $2, jsonb_build_object('error', error) FROM parked)
+SELECT id, workflow FROM parked
+
+-- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker)
+-- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open.
+INSERT INTO attempts (item_id, step, epoch, provider, model, seed, prompt_sha256, worker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (item_id, step) WHERE outcome = 'open' DO UPDATE SET epoch = EXCLUDED.epoch, worker = EXCLUDED.worker
+RETURNING attempt_id, seed, receipt, xmax <> 0 AS resumed
+
+-- name: record_attempt (attempt, outcome, receipt, cost, error code, error)
+-- `open` only stores the receipt. Not fenced: what was paid is true, whoever writes it.
+UPDATE attempts SET outcome = $2, receipt = COALESCE($3, receipt), cost = COALESCE($4, cost), error_code = $5, error = $6,
+  finished_at = CASE WHEN $2 <> 'open' THEN now() END
+WHERE attempt_id = $1 AND outcome = 'open'
+RETURNING attempt_id
+
+-- name: slow_lane (lane, retry after)
+-- A 429 closes the lane and halves its rate, once, however many calls in flight report it.
+UPDATE lanes SET open_at = GREATEST(open_at, now() + $2), tokens = 0,
+  rate = CASE WHEN open_at <= now() THEN GREATEST(0.01, rate / 2) ELSE rate END
+WHERE lane = $1
+RETURNING lane
+
+-- name: hold_lane (lane, reason)
+UPDATE lanes SET held_at = now(), held_reason = $2 WHERE lane = $1 AND held_at IS NULL RETURNING lane
+
+-- name: resume_lane (lane)
+UPDATE lanes SET held_at = NULL, held_reason = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
+
+-- name: control (ids, status, final, error, actor, open)
+-- What a person does to rows: only to open ones, or only to finished ones. The new epoch puts a holder out at once.
+WITH old AS MATERIALIZED (
+  SELECT id, status FROM {table} WHERE id = ANY ($1::bigint[]) AND (finished_at IS NULL) = $6 ORDER BY id FOR UPDATE),
+moved AS (
+  UPDATE {table} t SET status = $2, epoch = t.epoch + 1, leased_by = NULL, leased_until = NULL, retry_count = 0, last_retry = NULL,
+    reclaims = 0, not_before = now(), finished_at = CASE WHEN $3 THEN now() END, {error} = $4, updated_at = now()
+  FROM old WHERE t.id = old.id
+  RETURNING t.id, t.workflow, old.status AS was, t.status, t.epoch)
+INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor)
+SELECT id, workflow, was, status, epoch, $5 FROM moved
+RETURNING item_id AS id
+
+-- name: tick (name, every)
+-- One scheduler wins.
+UPDATE periodic SET next_at = GREATEST(next_at + $2, now()) WHERE name = $1 AND next_at <= now() RETURNING name
+
+-- name: enqueue (workflows, statuses, payloads, priorities, delays, unique keys, names, users, conversations, projects, options, most attempts)
+-- A duplicate key gives the old row's id. DO UPDATE of nothing that matters: DO NOTHING would return no row for it.
+INSERT INTO {table} (workflow, status, payload, priority, not_before, unique_key, name, user_id, conversation_id, project_id, opts, max_attempts)
+SELECT workflow, status, payload, priority, now() + delay, key, name, user_id, conversation_id, project_id, opts, max_attempts
+FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::smallint[], $5::interval[], $6::text[], $7::text[], $8::text[], $9::text[],
+            $10::uuid[], $11::jsonb[], $12::smallint[]) WITH ORDINALITY
+  AS v(workflow, status, payload, priority, delay, key, name, user_id, conversation_id, project_id, opts, max_attempts, n) ORDER BY n
+ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND finished_at IS NULL DO UPDATE SET unique_key = EXCLUDED.unique_key
+RETURNING id, job_id, xmax = 0 AS created
+
+-- name: depend (child, parents, on failure)
+-- In the enqueueing transaction. Touching the parents makes a settle that races us see has_children. A parent that has
+-- already ended well holds nobody up; one that has not ended well, or does not exist, is returned for the caller to judge.
+WITH waits AS (UPDATE {table} SET has_children = true WHERE id = ANY ($2::bigint[]) AND finished_at IS NULL RETURNING id),
+edge AS (INSERT INTO {edges} (parent_id, child_id, on_failure) SELECT id, $1, $3 FROM waits RETURNING parent_id),
+child AS (
+  UPDATE {table} SET dependency_count = dependency_count + (SELECT count(*) FROM edge), 
+    parent_job_id = (SELECT id FROM {table} WHERE id = ($2::bigint[])[1])
+  WHERE id = $1)
+SELECT parent_id FROM edge
+
+-- name: pause (ids)
+UPDATE {table} SET paused_at = now(), updated_at = now() WHERE id = ANY ($1::bigint[]) AND finished_at IS NULL AND paused_at IS NULL RETURNING id
+
+-- name: unpause (ids)
+UPDATE {table} SET paused_at = NULL, updated_at = now() WHERE id = ANY ($1::bigint[]) AND paused_at IS NOT NULL RETURNING id
+
+-- name: prune (before, limit)
+-- Retention. A row that others still wait for stays.
+DELETE FROM {table} WHERE id IN (
+  SELECT id FROM {table} WHERE finished_at < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+RETURNING id

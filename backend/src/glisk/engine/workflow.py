@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+
+FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkTable:
-    """A table whose rows are work: its name, the column of the last error, and the columns a step may write facts into."""
+    """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into, those
+    a processor reads beside the work columns, the column a budget is counted in, and the table of the edges between
+    rows that wait for each other."""
 
     name: str
     error: str
     facts: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    budget: str = "retry_count"
+    edges: str = ""
 
     def __post_init__(self) -> None:
         # These names become SQL text, the only ones that do.
-        for name in (self.name, self.error, *self.facts):
+        for name in (self.name, self.error, *self.facts, *self.reads, self.budget, self.edges or "none"):
             if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
                 raise ValueError(f"Not a plain SQL name: {name!r}")
 
@@ -50,17 +57,59 @@ class Step:
     backoff: Backoff | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Workflow:
-    """The steps by their waiting state. Where a step leaves `active` or `failure` out, they are its process and its waiting state."""
+    """The steps by their waiting state, and the statuses that end it. Where a step leaves `active` or `failure` out, they
+    are its process and its waiting state. It checks itself when it is made."""
 
     name: str
     table: WorkTable
     steps: Mapping[str, Step] = field(default_factory=dict)
+    finals: frozenset[str] = frozenset({"completed", FAILED})
+
+    def __post_init__(self) -> None:
+        if problems := list(self.problems()):
+            raise ValueError(f"Workflow {self.name}: " + "; ".join(problems))
 
     def active(self, waiting: str) -> str:
         step = self.steps[waiting]
         return step.active or step.process
 
+    def failure(self, waiting: str) -> str:
+        return self.steps[waiting].failure or waiting
+
     def is_final(self, status: str) -> bool:
         return status not in self.steps
+
+    def goods(self) -> set[str]:
+        """The statuses that end it well."""
+        return {step.success for step in self.steps.values()} - set(self.steps)
+
+    def problems(self) -> Iterator[str]:
+        known = set(self.steps) | self.finals
+        actives = [self.active(waiting) for waiting in self.steps]
+        for waiting, step in self.steps.items():
+            for target in (step.success, self.failure(waiting)):
+                if target not in known:
+                    yield f"{waiting} leads to the unknown status {target}"
+            if step.attempts not in (None, self.table.budget):
+                yield f"{waiting} counts its attempts in {step.attempts}, its table in {self.table.budget}"
+        for active in {active for active in actives if actives.count(active) > 1 or active in known}:
+            yield f"the active state {active} is used twice"
+        yield from (f"{waiting} leads back to itself" for waiting in self.steps if self.is_in_loop(waiting))
+
+    def is_in_loop(self, start: str) -> bool:
+        seen, status = set[str](), start
+        while status in self.steps and status not in seen:
+            seen.add(status)
+            status = self.steps[status].success
+        return status == start
+
+
+def by_name(workflows: Iterable[Workflow]) -> dict[str, Workflow]:
+    found: dict[str, Workflow] = {}
+    for workflow in workflows:
+        if workflow.name in found:
+            raise ValueError(f"Two workflows are called {workflow.name}")
+        found[workflow.name] = workflow
+    return found

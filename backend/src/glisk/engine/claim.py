@@ -1,0 +1,51 @@
+"""A claim: the right to work one row, and what a processor may do with it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from glisk.engine.decide import Row, Verdict
+from glisk.engine.workflow import Workflow
+
+
+class Claim:
+    """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns."""
+
+    __slots__ = ("is_lost", "note", "row", "task", "waiting", "workflow")
+
+    def __init__(self, workflow: Workflow, waiting: str, row: Any, note: Callable[..., Awaitable[bool]]) -> None:
+        self.workflow, self.waiting, self.row = workflow, waiting, row
+        self.note = note  # writes facts in the middle of the work, fenced: False when the claim is lost
+        self.task: Any = None
+        self.is_lost = False
+
+    @property
+    def id(self) -> int:
+        return int(self.row["id"])
+
+    @property
+    def epoch(self) -> int:
+        return int(self.row["epoch"])
+
+    def lose(self) -> None:
+        """Somebody else's now: the work stops and writes nothing."""
+        self.is_lost = True
+        self.task.cancel()
+
+    def as_row(self) -> Row:
+        row, step = self.row, self.workflow.steps[self.waiting]
+        spent = row[step.attempts] if step.attempts else 0
+        most = row["max_attempts"] if self.workflow.table.edges else None
+        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most)
+
+
+class Processor(Protocol):
+    """Does the work of one process. It returns a verdict, or raises, which is a verdict too."""
+
+    lane: str | None
+
+    async def run(self, claim: Claim) -> Verdict: ...
+
+
+Facts = Mapping[str, Any]

@@ -1,0 +1,77 @@
+"""Keeps our leases alive, in a thread and on a connection of its own: a busy event loop must not look like death.
+
+Nor must a hung one look like life: the loop counts up a pulse, and when that stands still the heart stops too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+
+from glisk.engine.claim import Claim
+from glisk.engine.link import Link, LinkLost
+from glisk.engine.statements import statement
+from glisk.engine.workflow import WorkTable
+
+log = structlog.get_logger()
+
+HUNG_AFTER_S = 60.0
+
+
+class Heart:
+    def __init__(
+        self, url: str, claims: Mapping[int, Claim], lease: timedelta, on_lost: Callable[[set[int]], None]
+    ) -> None:
+        self.url, self.claims, self.lease, self.on_lost = url, claims, lease, on_lost
+        self.pulse = time.monotonic()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.wake: asyncio.Event | None = None
+        self.is_stopped = False
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.beat_on()), name="heart", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.is_stopped = True
+        self.beat_now()
+        self.thread.join()
+
+    def beat_now(self) -> None:
+        """Somebody may have taken a claim from us: find out at once."""
+        if self.loop is not None and self.wake is not None and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.wake.set)
+
+    async def beat_on(self) -> None:
+        self.loop, self.wake = asyncio.get_running_loop(), asyncio.Event()
+        link, interval, beaten_at = Link(self.url), self.lease.total_seconds() / 3, time.monotonic()
+        while not self.is_stopped:
+            if time.monotonic() - self.pulse < HUNG_AFTER_S:
+                try:
+                    await asyncio.wait_for(self.beat(link), interval)
+                    beaten_at = time.monotonic()
+                except (LinkLost, TimeoutError) as error:
+                    log.warning("heartbeat failed", error=str(error))
+                    if time.monotonic() - beaten_at > self.lease.total_seconds():
+                        self.on_lost(set(self.claims))  # by now they are free to be taken
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wake.wait(), interval)
+            self.wake.clear()
+        await link.close()
+
+    async def beat(self, link: Link) -> None:
+        """One statement a table. What does not come back is no longer ours."""
+        by_table: dict[WorkTable, dict[int, int]] = defaultdict(dict)
+        for id, claim in list(self.claims.items()):
+            by_table[claim.workflow.table][id] = claim.epoch
+        for table, epochs in by_table.items():
+            kept = await link.fetch(statement("heartbeat", table), list(epochs), list(epochs.values()), self.lease)
+            if lost := set(epochs) - {row["id"] for row in kept}:
+                self.on_lost(lost)

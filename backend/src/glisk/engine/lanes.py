@@ -1,0 +1,49 @@
+"""Lanes: what a provider can take at once and per second, shared by all workers through the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from glisk.engine.link import Link
+from glisk.engine.statements import statement
+from glisk.engine.store import in_order
+from glisk.engine.workflow import Workflow, WorkTable
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSteps:
+    """A lane and every step in it: (workflow, active state) by table. Live leases are counted, so nothing drifts."""
+
+    name: str
+    steps: Mapping[WorkTable, list[tuple[str, str]]]
+
+
+async def claim(
+    link: Link, lane: LaneSteps, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
+) -> list[Any]:
+    async with link.transaction() as fetch:
+        if not await fetch(statement("lock_lane"), lane.name):
+            raise LookupError(f"There is no lane {lane.name!r}")
+        live = 0
+        for table, steps in lane.steps.items():
+            names, actives = map(list, zip(*steps, strict=True))
+            live += (await fetch(statement("live", table), names, actives))[0]["n"]
+        terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name, live)
+        return in_order(await fetch(statement("claim_in_lane", workflow.table), *terms))
+
+
+async def hold(link: Link, lane: str, reason: str) -> bool:
+    """Until a person resumes it. Whether it was open before."""
+    return bool(await link.fetch(statement("hold_lane"), lane, reason))
+
+
+async def resume(link: Link, lane: str) -> bool:
+    return bool(await link.fetch(statement("resume_lane"), lane))
+
+
+async def slow(link: Link, lane: str, after: timedelta) -> None:
+    """The provider asked for a pause."""
+    await link.fetch(statement("slow_lane"), lane, after)

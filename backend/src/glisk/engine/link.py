@@ -1,0 +1,90 @@
+"""A connection that is opened when it is needed and again after it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import asyncpg
+import structlog
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+LOST = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError)
+
+
+class LinkLost(Exception):
+    """The connection broke. What was sent may or may not have been done."""
+
+
+class Link:
+    """One connection; one statement at a time."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self.url, self.options = url, options
+        self.lock = asyncio.Lock()
+        self.connection: Any = None
+
+    async def fetch(self, sql: str, /, *arguments: Any) -> list[Any]:
+        async with self.lock:
+            return await guarded(connection := await self.opened(), connection.fetch(sql, *arguments))
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Callable[..., Awaitable[list[Any]]]]:
+        """Yields a `fetch` whose statements commit together."""
+        async with self.lock:
+            connection = await self.opened()
+            transaction = connection.transaction()
+            await guarded(connection, transaction.start())
+            try:
+                yield lambda sql, *arguments: guarded(connection, connection.fetch(sql, *arguments))
+            except BaseException:
+                if not connection.is_closed():
+                    await guarded(connection, transaction.rollback())
+                raise
+            await guarded(connection, transaction.commit())
+
+    async def listen(self, channel: str, on_message: Callable[[str], None]) -> None:
+        async with self.lock:
+            connection = await self.opened()
+            await guarded(
+                connection, connection.add_listener(channel, lambda _c, _pid, _channel, text: on_message(text))
+            )
+
+    async def opened(self) -> Any:
+        if self.connection is None or self.connection.is_closed():
+            try:
+                self.connection = await asyncpg.connect(self.url, timeout=10, **self.options)
+            except (*LOST, asyncpg.InterfaceError, asyncpg.PostgresError) as error:
+                raise LinkLost(str(error)) from error
+        return self.connection
+
+    async def close(self) -> None:
+        if self.connection is not None and not self.connection.is_closed():
+            self.connection.terminate()
+
+
+async def guarded(connection: Any, action: Awaitable[T]) -> T:
+    """One name for the many ways in which a connection breaks; a mistake of ours is not one of them."""
+    try:
+        return await action
+    except (*LOST, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, LOST) or connection.is_closed():
+            connection.terminate()
+            raise LinkLost(str(error)) from error
+        raise
+
+
+async def persistently(action: Callable[[], Awaitable[T]], what: str) -> T:
+    """Again and again while the database is away. Only for what may be done twice."""
+    rest = 0.05
+    while True:
+        try:
+            return await action()
+        except LinkLost as error:
+            log.warning("database lost, trying again", what=what, error=str(error), seconds=rest)
+            await asyncio.sleep(rest)
+            rest = min(2 * rest, 5.0)

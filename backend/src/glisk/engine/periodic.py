@@ -1,0 +1,37 @@
+"""Work that comes again and again, done by one of all processes each time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from glisk.engine.link import Link, LinkLost
+from glisk.engine.statements import statement
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    name: str
+    every: timedelta
+    run: Callable[[], Awaitable[None]]
+
+
+async def keep_time(link: Link, works: list[Periodic], look_every: float = 1.0) -> None:
+    """For ever. The row's next time is moved by whoever gets there first; the others find it in the future."""
+    await link.fetch(
+        "INSERT INTO periodic (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", [w.name for w in works]
+    )
+    while True:
+        for work in works:
+            try:
+                if await link.fetch(statement("tick"), work.name, work.every):
+                    await work.run()
+            except LinkLost as error:
+                log.warning("periodic work put off", name=work.name, error=str(error))
+        await asyncio.sleep(look_every)

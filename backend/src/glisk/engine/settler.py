@@ -1,0 +1,54 @@
+"""Writes what was decided, in groups: the next one forms while the last one is on its way, so nothing waits for a timer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+from glisk.engine import store
+from glisk.engine.link import Link, persistently
+from glisk.engine.store import Decided
+from glisk.engine.workflow import WorkTable
+
+GROUP = 1000
+
+
+class Settler:
+    """`on_settled` hears of every id once its fate is written, or known to be somebody else's."""
+
+    def __init__(
+        self, link: Link, actor: str, good: Sequence[str], on_settled: Callable[[Sequence[Decided]], None]
+    ) -> None:
+        self.link, self.actor, self.good, self.on_settled = link, actor, good, on_settled
+        self.waiting: dict[WorkTable, list[Decided]] = {}
+        self.wake = asyncio.Event()
+
+    def put(self, table: WorkTable, decided: Decided) -> None:
+        self.waiting.setdefault(table, []).append(decided)
+        self.wake.set()
+
+    async def run(self) -> None:
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            while any(self.waiting.values()):
+                for table in list(self.waiting):
+                    await self.flush(table)
+
+    async def flush(self, table: WorkTable) -> None:
+        group, self.waiting[table] = self.waiting[table][:GROUP], self.waiting[table][GROUP:]
+        if group:
+            # Sent again after a lost answer it changes nothing: the epoch has moved.
+            await persistently(lambda: self.write(table, group), "settle")
+            self.on_settled(group)
+
+    async def write(self, table: WorkTable, group: Sequence[Decided]) -> None:
+        settled = await store.settle(self.link.fetch, table, group, self.actor, with_parents=False)
+        left = [decided for decided in group if decided[0].id not in settled]
+        if left and table.edges:
+            await self.write_parents(table, left)
+
+    async def write_parents(self, table: WorkTable, group: Iterable[Decided]) -> None:
+        async with self.link.transaction() as fetch:
+            settled = await store.settle(fetch, table, group, self.actor)
+            await store.release(fetch, table, [id for id, releases in settled.items() if releases], self.good)

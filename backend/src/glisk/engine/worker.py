@@ -1,0 +1,239 @@
+"""A worker: claims rows, lets processors work on them, hands the verdicts to the settler. Hundreds at once in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+
+from glisk.engine import lanes, store, wakeup
+from glisk.engine.claim import Claim, Processor
+from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide
+from glisk.engine.heart import Heart
+from glisk.engine.link import Link, LinkLost, persistently
+from glisk.engine.reaper import Reaper
+from glisk.engine.settler import Settler
+from glisk.engine.statements import statement
+from glisk.engine.store import Decided, encode
+from glisk.engine.workflow import Workflow
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Station:
+    """One step that this worker serves, with its processor. `is_ready` says that there may be rows waiting."""
+
+    workflow: Workflow
+    waiting: str
+    processor: Processor
+    lane: lanes.LaneSteps | None = None
+    is_ready: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much at once, how much a claim, for how long a lease, how often to look without being told."""
+
+    concurrency: int = 200
+    batch: int = 100
+    lease: timedelta = timedelta(seconds=30)
+    poll: timedelta = timedelta(seconds=3)
+    drain: timedelta = timedelta(seconds=20)
+    most_reclaims: int = 3
+
+
+DEFAULT_PACE = Pace()
+
+
+class Worker:
+    def __init__(self, url: str, stations: Sequence[Station], name: str, pace: Pace = DEFAULT_PACE) -> None:
+        self.url, self.stations, self.name, self.pace = url, stations, name, pace
+        self.claims: dict[int, Claim] = {}
+        self.work = asyncio.Event()
+        self.stopping = asyncio.Event()
+        self.link, self.notes = Link(url), Link(url)
+        good = sorted({status for station in stations for status in station.workflow.goods()})
+        self.settler = Settler(Link(url), name, good, self.settled)
+        self.heart = Heart(url, self.claims, pace.lease, self.lost_elsewhere)
+        self.reaper = Reaper(Link(url), {station.workflow for station in stations}, pace.most_reclaims, name, good)
+
+    async def run(self) -> None:
+        """Until `stop` is called and what was under way has ended, or the time to drain is over."""
+        self.loop = asyncio.get_running_loop()
+        self.heart.start()
+        helpers = [
+            asyncio.create_task(helper)
+            for helper in (self.settler.run(), self.poll(), self.pulse(), self.reap(), self.listen())
+        ]
+        claiming = asyncio.create_task(self.claim_on())
+        try:
+            await self.until_stopped_or_broken([*helpers, claiming])
+            await self.drain()
+        finally:
+            for task in (claiming, *helpers):
+                task.cancel()
+            await asyncio.gather(claiming, *helpers, return_exceptions=True)
+            self.heart.stop()
+            for link in (self.link, self.notes, self.settler.link, self.reaper.link):
+                await link.close()
+
+    def stop(self) -> None:
+        self.stopping.set()
+
+    async def until_stopped_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
+        stopping = asyncio.create_task(self.stopping.wait())
+        done, _ = await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        for task in done - {stopping}:
+            task.result()  # none of them ends by itself: this raises what broke it
+
+    # Claiming
+
+    async def claim_on(self) -> None:
+        while not self.stopping.is_set():
+            await self.work.wait()
+            self.work.clear()
+            while not self.stopping.is_set() and (ready := self.ready_stations()):
+                for station in ready:
+                    if room := self.room():
+                        await self.claim_for(station, min(room, self.pace.batch))
+
+    def ready_stations(self) -> list[Station]:
+        return [station for station in self.stations if station.is_ready] if self.room() else []
+
+    def room(self) -> int:
+        return self.pace.concurrency - len(self.claims)
+
+    async def claim_for(self, station: Station, limit: int) -> None:
+        station.is_ready = False  # before the claim: a notification that arrives during it must not be lost
+        try:
+            rows = await self.claimed(station, limit)
+        except LinkLost as error:
+            log.warning("claim failed", error=str(error))
+            await asyncio.sleep(0.2)
+            station.is_ready = True
+            return
+        station.is_ready = len(rows) == limit
+        for row in rows:
+            self.begin(station, row)
+
+    async def claimed(self, station: Station, limit: int) -> list[Any]:
+        claim = partial(lanes.claim, self.link, station.lane) if station.lane else partial(store.claim, self.link.fetch)
+        return await claim(station.workflow, station.waiting, limit=limit, worker=self.name, lease=self.pace.lease)
+
+    # Working
+
+    def begin(self, station: Station, row: Any) -> None:
+        claim = Claim(station.workflow, station.waiting, row, self.note)
+        self.claims[row["id"]] = claim
+        claim.task = self.loop.create_task(self.work_on(station, claim))
+
+    async def work_on(self, station: Station, claim: Claim) -> None:
+        try:
+            verdict = await station.processor.run(claim)
+        except asyncio.CancelledError:
+            if claim.is_lost:
+                return self.forget(claim)
+            verdict = Wait()  # we are stopping: no attempt is used
+        except Exception as error:
+            verdict = unexpected(error)
+        if isinstance(verdict, Hold) and station.processor.lane:
+            await lanes.hold(self.notes, station.processor.lane, verdict.reason)
+        jitter = 0.0 if isinstance(verdict, Done) else random.random()
+        self.settler.put(
+            station.workflow.table, (row := claim.as_row(), decide(station.workflow, row, verdict, jitter=jitter))
+        )
+        return None
+
+    async def note(self, claim: Claim, **facts: Any) -> bool:
+        """Writes facts in the middle of the work. False: the claim is no longer ours."""
+        sql = statement("note", claim.workflow.table)
+        written = await persistently(
+            lambda: self.notes.fetch(sql, claim.id, claim.epoch, encode(facts).decode()), "note"
+        )
+        return bool(written)
+
+    def settled(self, group: Sequence[Decided]) -> None:
+        for row, transition in group:
+            self.claims.pop(row.id, None)
+            if not transition.is_final:
+                self.wake_stations(transition.status)
+        self.work.set()
+
+    def wake_stations(self, status: str) -> None:
+        for station in self.stations:
+            station.is_ready = station.is_ready or station.waiting == status
+
+    def forget(self, claim: Claim) -> None:
+        self.claims.pop(claim.id, None)
+        self.work.set()
+
+    # Losing
+
+    def lost_elsewhere(self, ids: Iterable[int]) -> None:
+        """Called from the heart's thread."""
+        self.loop.call_soon_threadsafe(self.lose, set(ids))
+
+    def lose(self, ids: set[int]) -> None:
+        for id in ids:
+            if (claim := self.claims.get(id)) and not claim.task.done():
+                claim.lose()
+
+    # Helpers that run beside
+
+    async def poll(self) -> None:
+        while True:
+            self.notified("")
+            await asyncio.sleep(self.pace.poll.total_seconds())
+
+    def notified(self, workflow: str) -> None:
+        for station in self.stations:
+            if workflow in ("", station.workflow.name):
+                station.is_ready = True
+        self.work.set()
+
+    async def pulse(self) -> None:
+        while True:
+            self.heart.pulse = time.monotonic()
+            await asyncio.sleep(1)
+
+    async def listen(self) -> None:
+        await wakeup.listen(self.url, self.notified, self.heart.beat_now)
+
+    async def reap(self) -> None:
+        while True:
+            with suppress(LinkLost):
+                if await self.reaper.reap():
+                    self.notified("")
+            await asyncio.sleep(self.pace.lease.total_seconds() / 2)
+
+    # Stopping
+
+    async def drain(self) -> None:
+        """Nothing new is claimed. What does not end in time goes back to waiting, and no attempt is used."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.idle(), self.pace.drain.total_seconds())
+        for claim in list(self.claims.values()):
+            claim.task.cancel()
+        await self.idle()
+
+    async def idle(self) -> None:
+        while self.claims:
+            self.work.clear()
+            await self.work.wait()
+
+
+def unexpected(error: Exception) -> Verdict:
+    """Our own bug, as far as anybody knows: tried again, with the traceback in the log."""
+    log.error("processor broke", error=repr(error), traceback="".join(traceback.format_exception(error)))
+    return Retry(f"unexpected {type(error).__name__}: {error}", category="unexpected")

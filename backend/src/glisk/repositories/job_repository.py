@@ -1,0 +1,106 @@
+"""Jobs as people ask for them: enqueue one or many, with priority, delay, a unique key, and others to wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from glisk.engine import wakeup
+from glisk.engine.link import Link
+from glisk.engine.statements import statement
+from glisk.engine.store import Fetch, encode
+from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.workflows import JOBS, WORKFLOWS
+
+OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
+# Two callers of one user at once would both see room for one more.
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
+ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """What a caller may say of a job. The workflow is the server's choice, never the client's."""
+
+    workflow: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    priority: int = 0
+    delay: timedelta | None = None
+    unique_key: str | None = None
+    name: str | None = None
+    user_id: str | None = None
+    conversation_id: str | None = None
+    project_id: UUID | None = None
+    opts: Mapping[str, Any] | None = None
+    max_attempts: int | None = None
+    parents: Sequence[int] = ()
+    on_failure: Literal["fail", "ignore"] = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    id: int
+    job_id: UUID
+    created: bool  # False: there was one with the same unique key already
+
+
+class JobRepository:
+    def __init__(self, link: Link, most_per_user: int | None = None) -> None:
+        self.link, self.most_per_user = link, most_per_user
+
+    async def enqueue(self, job: NewJob) -> Enqueued:
+        (enqueued,) = await self.enqueue_many([job])
+        return enqueued
+
+    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """All or none, with one notification a workflow."""
+        async with self.link.transaction() as fetch:
+            for user in sorted({job.user_id for job in jobs if job.user_id}):
+                await self.check_room(fetch, user, sum(job.user_id == user for job in jobs))
+            enqueued = await insert(fetch, jobs)
+            for job, row in zip(jobs, enqueued, strict=True):
+                if job.parents and row.created:
+                    await depend(fetch, row.id, job)
+            for workflow in sorted({job.workflow for job in jobs}):
+                await wakeup.notify(fetch, workflow)
+        return enqueued
+
+    async def check_room(self, fetch: Fetch, user: str, more: int) -> None:
+        if self.most_per_user is None:
+            return
+        await fetch(ONE_AT_A_TIME, user)
+        (row,) = await fetch(OPEN_JOBS, user, self.most_per_user + 1)
+        if row["n"] + more > self.most_per_user:
+            raise TooManyJobs(f"{user} has {row['n']} of {self.most_per_user} open jobs.")
+
+
+async def insert(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
+    columns = map(list, zip(*map(as_columns, jobs), strict=True))
+    rows = await fetch(statement("enqueue", JOBS), *columns)
+    return [Enqueued(row["id"], row["job_id"], row["created"]) for row in rows]
+
+
+def as_columns(job: NewJob) -> tuple[Any, ...]:
+    if job.workflow not in WORKFLOWS or WORKFLOWS[job.workflow].table is not JOBS:
+        raise UnknownWorkflow(f"Seen: {job.workflow!r}.")
+    first = next(iter(WORKFLOWS[job.workflow].steps))
+    opts = None if job.opts is None else encode(job.opts).decode()
+    return (
+        *(job.workflow, first, encode(job.payload).decode(), job.priority, job.delay, job.unique_key, job.name),
+        *(job.user_id, job.conversation_id, job.project_id, opts, job.max_attempts),
+    )
+
+
+async def depend(fetch: Fetch, child: int, job: NewJob) -> None:
+    """Parents that have ended well already hold nobody up."""
+    waits = {
+        row["parent_id"] for row in await fetch(statement("depend", JOBS), child, list(job.parents), job.on_failure)
+    }
+    ended = {row["id"]: row["status"] for row in await fetch(ENDS, [id for id in job.parents if id not in waits])}
+    good = {status for workflow in WORKFLOWS.values() for status in workflow.goods()}
+    for parent in set(job.parents) - waits:
+        if parent not in ended or (job.on_failure == "fail" and ended[parent] not in good):
+            raise UnknownParent(f"Job {parent} {'is ' + ended[parent] if parent in ended else 'does not exist'}.")

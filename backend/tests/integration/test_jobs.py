@@ -1,0 +1,137 @@
+"""Enqueueing jobs: unique keys, caps, dependencies; and what becomes of those who wait for a job that fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Fail, Verdict
+from glisk.engine.link import Link
+from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.repositories.job_repository import JobRepository, NewJob
+from glisk.workflows import IMAGE_EDIT
+from tests.engines import Recorder, at_work, finished
+
+EDIT = "image_edit"
+
+
+@pytest.fixture
+async def link(database_url: str) -> AsyncIterator[Link]:
+    link = Link(database_url)
+    yield link
+    await link.close()
+
+
+@pytest.fixture
+def jobs(link: Link) -> JobRepository:
+    return JobRepository(link)
+
+
+async def test_a_job_is_enqueued_in_the_first_state_of_its_workflow(jobs: JobRepository, connection: Any) -> None:
+    enqueued = await jobs.enqueue(NewJob("llm_task", {"prompt": "Hello"}, priority=3, name="greet"))
+    row = await connection.fetchrow("SELECT * FROM jobs")
+    assert (row["id"], row["job_id"]) == (enqueued.id, enqueued.job_id)
+    assert (row["workflow"], row["status"], row["priority"], row["name"]) == ("llm_task", "waiting", 3, "greet")
+    assert row["payload"] == '{"prompt": "Hello"}'
+
+
+async def test_many_are_enqueued_in_order(jobs: JobRepository, connection: Any) -> None:
+    many = await jobs.enqueue_many([NewJob(EDIT, {"n": n}) for n in range(1000)])
+    rows = await connection.fetch("SELECT id, payload->>'n' AS n FROM jobs ORDER BY id")
+    assert [row["id"] for row in rows] == [job.id for job in many]
+    assert [int(row["n"]) for row in rows] == list(range(1000))
+
+
+async def test_a_duplicate_returns_the_job_that_is_there(jobs: JobRepository, connection: Any) -> None:
+    first, second = [await jobs.enqueue(NewJob(EDIT, unique_key="picture-7")) for _ in range(2)]
+    assert (first.created, second.created) == (True, False)
+    assert first.job_id == second.job_id
+    await connection.execute("UPDATE jobs SET status = 'completed', finished_at = now()")
+    assert (await jobs.enqueue(NewJob(EDIT, unique_key="picture-7"))).created
+
+
+async def test_twenty_callers_with_one_key_make_one_job(database_url: str, connection: Any) -> None:
+    links = [Link(database_url) for _ in range(20)]
+    many = await asyncio.gather(*(JobRepository(link).enqueue(NewJob(EDIT, unique_key="k")) for link in links))
+    assert len({job.id for job in many}) == 1
+    assert [job.created for job in many].count(True) == 1
+    await asyncio.gather(*(link.close() for link in links))
+
+
+@pytest.mark.parametrize("workflow", ["token", "nonsense"])
+async def test_only_workflows_of_jobs_can_be_asked_for(workflow: str, jobs: JobRepository) -> None:
+    with pytest.raises(UnknownWorkflow):
+        await jobs.enqueue(NewJob(workflow))
+
+
+async def test_a_user_has_no_more_open_jobs_than_allowed(database_url: str, connection: Any) -> None:
+    await connection.execute("INSERT INTO users VALUES ('anna')")
+    links = [Link(database_url) for _ in range(10)]
+    asked = (JobRepository(link, most_per_user=3).enqueue(NewJob(EDIT, user_id="anna")) for link in links)
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(answer, TooManyJobs) for answer in answers) == 7
+    assert await connection.fetchval("SELECT count(*) FROM jobs") == 3
+    await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_a_delayed_job_is_not_ready_before_its_time(jobs: JobRepository, connection: Any) -> None:
+    await jobs.enqueue(NewJob(EDIT, delay=timedelta(hours=1)))
+    assert await connection.fetchval("SELECT ready_at - created_at FROM jobs") == timedelta(hours=1)
+
+
+async def test_a_tree_three_deep_runs_from_its_root(jobs: JobRepository, database_url: str, connection: Any) -> None:
+    root = await jobs.enqueue(NewJob(EDIT))
+    middle = await jobs.enqueue_many([NewJob(EDIT, parents=[root.id]) for _ in range(2)])
+    leaf = await jobs.enqueue(NewJob(EDIT, parents=[job.id for job in middle]))
+    order: list[int] = []
+
+    async def remember(claim: Claim) -> Verdict:
+        order.append(claim.id)
+        return Done()
+
+    async with at_work(database_url, {"editing": Recorder(remember)}, IMAGE_EDIT):
+        await finished(connection, 4)
+    assert order[0] == root.id
+    assert order[-1] == leaf.id
+    assert set(order[1:3]) == {job.id for job in middle}
+
+
+async def test_a_failing_child_takes_those_who_wait_for_it_along(
+    jobs: JobRepository, database_url: str, connection: Any
+) -> None:
+    root = await jobs.enqueue(NewJob(EDIT))
+    bad, good = await jobs.enqueue_many([NewJob(EDIT, {"bad": bad}, parents=[root.id]) for bad in (True, False)])
+    leaf = await jobs.enqueue(NewJob(EDIT, parents=[bad.id, good.id]))
+    below = await jobs.enqueue(NewJob(EDIT, parents=[leaf.id]))
+    brave = await jobs.enqueue(NewJob(EDIT, parents=[bad.id], on_failure="ignore"))
+
+    async def fail_the_bad(claim: Claim) -> Verdict:
+        return Fail("no") if '"bad": true' in claim.row["payload"] else Done()
+
+    async with at_work(database_url, {"editing": Recorder(fail_the_bad)}, IMAGE_EDIT):
+        ended = await finished(connection, 6)
+    assert {id for id, status in ended.items() if status == "failed"} == {bad.id, leaf.id, below.id}
+    assert ended[brave.id] == "completed"
+    errors = await connection.fetch("SELECT error_message FROM jobs WHERE id = ANY ($1::bigint[])", [leaf.id, below.id])
+    assert {row["error_message"] for row in errors} == {"A job this one waits for failed"}
+
+
+async def test_nobody_waits_for_what_is_over(jobs: JobRepository, connection: Any) -> None:
+    parent = await jobs.enqueue(NewJob(EDIT))
+    await connection.execute("UPDATE jobs SET status = 'completed', finished_at = now()")
+    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    assert await connection.fetchval("SELECT dependency_count FROM jobs WHERE id = $1", child.id) == 0
+
+
+async def test_one_cannot_wait_for_what_failed_or_never_was(jobs: JobRepository, connection: Any) -> None:
+    parent = await jobs.enqueue(NewJob(EDIT))
+    await connection.execute("UPDATE jobs SET status = 'failed', error_message = 'no', finished_at = now()")
+    for parents in ([parent.id], [10**9]):
+        with pytest.raises(UnknownParent):
+            await jobs.enqueue(NewJob(EDIT, parents=parents))
+    assert await connection.fetchval("SELECT count(*) FROM jobs") == 1

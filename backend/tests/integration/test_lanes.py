@@ -1,0 +1,127 @@
+"""Lanes: what a provider can take is never exceeded, however many workers there are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from glisk.engine import lanes
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Hold, Verdict
+from glisk.engine.lanes import LaneSteps
+from glisk.engine.link import Link
+from glisk.engine.worker import Station, Worker
+from glisk.workflows import JOBS
+from tests.engines import ONE_STEP, PACE, Recorder, enqueue, finished
+
+LEASE = timedelta(minutes=1)
+LANE = LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+
+
+@pytest.fixture
+async def link(database_url: str) -> AsyncIterator[Link]:
+    link = Link(database_url)
+    yield link
+    await link.close()
+
+
+async def a_lane(connection: Any, concurrency: int, rate: float = 1e9, burst: float = 1e9) -> None:
+    await connection.execute(
+        "INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens) VALUES ('provider', $1, $2, $2, $3, $3)",
+        *(concurrency, rate, burst),
+    )
+
+
+async def take(link: Link, limit: int = 100) -> int:
+    return len(await lanes.claim(link, LANE, ONE_STEP, "pending", limit=limit, worker="w", lease=LEASE))
+
+
+async def test_no_more_are_at_work_than_the_lane_allows(database_url: str, connection: Any) -> None:
+    await a_lane(connection, concurrency=5)
+    await enqueue(connection, 100)
+    links = [Link(database_url) for _ in range(8)]
+    taken = await asyncio.gather(*(take(link, 3) for link in links))
+    assert sum(taken) == 5
+    await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_the_bucket_gives_no_more_than_it_holds(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=1000, rate=0.001, burst=7)
+    await enqueue(connection, 100)
+    assert [await take(link), await take(link)] == [7, 0]
+
+
+async def test_it_fills_up_again_with_time(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=1000, rate=10, burst=20)
+    await enqueue(connection, 100)
+    assert await take(link) == 20
+    await connection.execute("UPDATE lanes SET refilled_at = refilled_at - interval '1 second'")
+    assert await take(link) == 10
+
+
+async def test_a_held_lane_gives_nothing_until_it_is_resumed(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=10)
+    await enqueue(connection, 1)
+    assert await lanes.hold(link, "provider", "401 from the provider")
+    assert not await lanes.hold(link, "provider", "said again")
+    assert await take(link) == 0
+    assert await connection.fetchval("SELECT held_reason FROM lanes") == "401 from the provider"
+    assert await lanes.resume(link, "provider")
+    assert await take(link) == 1
+
+
+async def test_a_429_closes_the_lane_and_halves_its_rate_once(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=10, rate=8, burst=8)
+    await enqueue(connection, 10)
+    for _ in range(5):  # five calls in flight report the same thing
+        await lanes.slow(link, "provider", timedelta(seconds=7))
+    assert await take(link) == 0
+    row = await connection.fetchrow("SELECT rate, open_at > now() + interval '6 s' AS closed FROM lanes")
+    assert (row["rate"], row["closed"]) == (4, True)
+
+
+async def test_the_rate_grows_back(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=10, rate=8, burst=8)
+    await lanes.slow(link, "provider", timedelta())
+    await connection.execute("UPDATE lanes SET refilled_at = now() - interval '10 s'")
+    await enqueue(connection, 1)
+    await take(link)
+    assert 5.5 < await connection.fetchval("SELECT rate FROM lanes") < 5.8  # 2 % of what is allowed a second
+    await connection.execute("UPDATE lanes SET refilled_at = now() - interval '1 hour'")
+    await enqueue(connection, 1)
+    await take(link)
+    assert await connection.fetchval("SELECT rate FROM lanes") == 8
+
+
+async def test_an_unknown_lane_is_a_mistake_of_ours(link: Link) -> None:
+    with pytest.raises(LookupError):
+        await take(link)
+
+
+async def test_a_hold_verdict_holds_the_lane_and_fails_nothing(database_url: str, link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=3)
+    await enqueue(connection, 20)
+    mended = False
+
+    async def refuse(claim: Claim) -> Verdict:
+        return Done() if mended else Hold("401: set the token")
+
+    processor = Recorder(refuse)
+    processor.lane = "provider"
+    worker = Worker(database_url, [Station(ONE_STEP, "pending", processor, LANE)], "w", PACE)
+    running = asyncio.create_task(worker.run())
+    await processor.started.wait()
+    while (
+        await connection.fetchval("SELECT count(*) FROM jobs WHERE leased_by IS NOT NULL OR error_message IS NULL") > 17
+    ):
+        pass
+    assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 20
+    mended = True
+    await lanes.resume(link, "provider")
+    assert set((await finished(connection, 20)).values()) == {"completed"}
+    worker.stop()
+    await running

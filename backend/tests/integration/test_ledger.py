@@ -1,0 +1,82 @@
+"""The ledger: a paid call is never open twice, and what is closed stays closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import asyncpg
+import pytest
+
+from glisk.engine import ledger
+from glisk.engine.link import Link
+from glisk.engine.periodic import Periodic, keep_time
+
+
+@pytest.fixture
+async def link(database_url: str) -> AsyncIterator[Link]:
+    link = Link(database_url)
+    yield link
+    await link.close()
+
+
+async def opened(link: Link, *, item: int = 7, seed: int = 1, epoch: int = 1) -> ledger.Attempt:
+    return await ledger.open_attempt(link.fetch, item, "generating", epoch, provider="replicate", worker="w", seed=seed)
+
+
+async def test_an_open_call_is_resumed_not_repeated(link: Link) -> None:
+    first = await opened(link, seed=11)
+    await ledger.record(link.fetch, first.id, "open", receipt="prediction-1")
+    again = await opened(link, seed=22, epoch=2)
+    assert (first.resumed, again.resumed) == (False, True)
+    assert (again.id, again.seed, again.receipt) == (first.id, 11, "prediction-1")
+
+
+async def test_twenty_callers_at_once_open_one(database_url: str, connection: Any) -> None:
+    links = [Link(database_url) for _ in range(20)]
+    attempts = await asyncio.gather(*(opened(link, seed=n) for n, link in enumerate(links)))
+    assert [attempt.resumed for attempt in attempts].count(False) == 1
+    assert await connection.fetchval("SELECT count(*) FROM attempts") == 1
+    await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_what_is_closed_stays_closed(link: Link, connection: Any) -> None:
+    attempt = await opened(link)
+    assert await ledger.record(link.fetch, attempt.id, "done", cost=Decimal("0.003"))
+    assert not await ledger.record(link.fetch, attempt.id, "failed", error="too late")
+    row = await connection.fetchrow("SELECT outcome, cost, error FROM attempts")
+    assert tuple(row) == ("done", Decimal("0.003"), None)
+    assert not (await opened(link, seed=2)).resumed
+
+
+async def test_a_seed_is_used_once(link: Link) -> None:
+    await opened(link, item=1, seed=5)
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await opened(link, item=2, seed=5)
+
+
+async def test_two_schedulers_do_periodic_work_once(database_url: str) -> None:
+    done: list[str] = []
+    seen = asyncio.Event()
+
+    async def work(who: str) -> None:
+        done.append(who)
+        seen.set()
+
+    links = [Link(database_url) for _ in range(2)]
+    tasks = [
+        asyncio.create_task(keep_time(link, [Periodic("audit", timedelta(hours=1), lambda who=who: work(who))], 0.01))  # type: ignore[misc]
+        for link, who in zip(links, "ab", strict=True)
+    ]
+    await seen.wait()
+    for link in links:  # each has had many more looks by the time it has answered so often
+        for _ in range(50):
+            await link.fetch("SELECT 1")
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*(link.close() for link in links))
+    assert len(done) == 1
