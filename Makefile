@@ -11,6 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 RUNTIME := $(VENV)/.runtime-ready
 TOOLS := $(VENV)/.tools-ready
+PEERS := $(VENV)/.peers-ready
 # With hashes, for every Python we run on, and without the address of the package index they came from.
 LOCK := ../$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 NPM := contracts/node_modules/.ready
@@ -45,7 +46,7 @@ format: $(TOOLS) ## Put the code into shape
 prove: $(TOOLS) $(NPM) ## Run the fault tests with their large counts (long)
 	@cd backend && PROVE=1 ../$(BIN)/python -m pytest -m faults $(T)
 
-bench: $(TOOLS) ## Measure (ONLY=claim for one part); results in backend/benchmarks/results
+bench: $(PEERS) ## Measure beside the peers (ONLY=engine for one part); results in backend/benchmarks/results
 	@cd backend && ../$(BIN)/python -m benchmarks $(ONLY)
 
 contracts: $(TOOLS) $(NPM) ## Rebuild the contract and compare with the committed artifact (WRITE=1 writes it)
@@ -57,6 +58,7 @@ docs: $(RUNTIME) ## Write the pages that are made from the code
 lock: $(TOOLS) ## Lock the newest dependencies that pyproject.toml allows
 	@cd backend && $(LOCK) pyproject.toml --group build --output-file requirements.txt
 	@cd backend && $(LOCK) --group dev --constraints requirements.txt --output-file requirements-dev.txt
+	@cd backend && $(LOCK) --group bench --constraints requirements.txt --output-file requirements-bench.txt
 	@cd backend && $(LOCK) --group node --output-file requirements-node.txt
 
 help:
@@ -68,7 +70,7 @@ help:
 # lies: after a move it is made anew.
 
 ifneq ($(shell cat $(VENV)/.made 2>/dev/null),$(CURDIR))
-  $(shell rm -f $(VENV)/.made $(RUNTIME) $(TOOLS))
+  $(shell rm -f $(VENV)/.made $(RUNTIME) $(TOOLS) $(PEERS))
 endif
 
 $(VENV)/.made:
@@ -89,6 +91,11 @@ $(RUNTIME): $(VENV)/.made backend/requirements.txt backend/pyproject.toml
 $(TOOLS): $(RUNTIME) backend/requirements-dev.txt
 	@echo "Installing what its developers use (once)"
 	@$(PIP) install --require-hashes --only-binary :all: -r backend/requirements-dev.txt
+	@touch $@
+
+$(PEERS): $(TOOLS) backend/requirements-bench.txt
+	@echo "Installing the peers to measure beside (once)"
+	@$(PIP) install --require-hashes --only-binary :all: -r backend/requirements-bench.txt
 	@touch $@
 
 $(NPM): $(VENV)/.made contracts/package.json

@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import claim
+from benchmarks import claim, engine
 from benchmarks.row import Row
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
-PARTS = {"claim": claim.measure}
+PARTS = {"claim": claim.measure, "engine": engine.measure}
 
 
 def main(only: list[str]) -> None:

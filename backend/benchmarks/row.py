@@ -16,9 +16,11 @@ class Row(TypedDict):
     holds: bool
 
 
-def compared(part: str, measure: str, peer: str, *, ours: float, theirs: float, at_least: float) -> Row:
-    """`ratio` is how many times better ours is, for a figure that should be small: theirs / ours."""
-    ratio = round(theirs / ours, 3)
+def compared(
+    part: str, measure: str, peer: str, *, ours: float, theirs: float, at_least: float, more_is_better: bool = False
+) -> Row:
+    """`ratio` is how many times better ours is."""
+    ratio = round(ours / theirs if more_is_better else theirs / ours, 3)
     return Row(
         part=part,
         measure=measure,

@@ -1,0 +1,70 @@
+"""Glisk's engine at its full promises: lease, fence and an event row for every job."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from glisk.db import migrate
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Verdict
+from glisk.engine.link import Link
+from glisk.engine.store import Decided
+from glisk.engine.worker import Pace, Station, Worker
+from glisk.engine.workflow import Step, Workflow
+from glisk.repositories.job_repository import JobRepository, NewJob
+from glisk.workflows import JOBS
+
+NOOP = Workflow("image_edit", JOBS, {"pending": Step("nothing", "completed", active="processing")})
+
+
+class Nothing:
+    lane: str | None = None
+
+    async def run(self, claim: Claim) -> Verdict:
+        return Done()
+
+
+def install(url: str) -> None:
+    migrate.upgrade(url)
+
+
+async def enqueue_bulk(url: str, n: int) -> float:
+    link = Link(url)
+    await link.opened()
+    jobs = [NewJob("image_edit", {"n": k}) for k in range(n)]
+    started = time.perf_counter()
+    for start in range(0, n, 1000):
+        await JobRepository(link).enqueue_many(jobs[start : start + 1000])
+    elapsed = time.perf_counter() - started
+    await link.close()
+    return elapsed
+
+
+async def drain(url: str, n: int, batch: int = 100) -> float:
+    worker = Worker(url, [Station(NOOP, "pending", Nothing())], "bench", Pace(concurrency=6 * batch, batch=batch))
+    left, over, settled = n, asyncio.Event(), worker.settled
+
+    def count(group: list[Decided]) -> None:
+        nonlocal left
+        settled(group)
+        left -= len(group)
+        if left <= 0:
+            over.set()
+
+    worker.settler.on_settled = count  # type: ignore[assignment]
+    started = time.perf_counter()
+    running = asyncio.create_task(worker.run())
+    await over.wait()
+    elapsed = time.perf_counter() - started
+    worker.stop()
+    await running
+    return elapsed
+
+
+async def done(url: str) -> int:
+    link = Link(url)
+    try:
+        return int((await link.fetch("SELECT count(*) AS n FROM jobs WHERE status = 'completed'"))[0]["n"])
+    finally:
+        await link.close()

@@ -1,0 +1,62 @@
+"""pgqueuer through its own API, at its best tuning: batches of 100, one manager or two."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from datetime import timedelta
+
+import asyncpg
+from pgqueuer import AsyncpgDriver, Job, Queries, QueueManager
+from pgqueuer.types import QueueExecutionMode
+
+logging.disable(logging.CRITICAL)
+
+
+def install(url: str) -> None:
+    async def create() -> None:
+        connection = await asyncpg.connect(url)
+        await Queries(AsyncpgDriver(connection)).install()
+        await connection.close()
+
+    asyncio.run(create())
+
+
+async def enqueue_bulk(url: str, n: int) -> float:
+    connection = await asyncpg.connect(url)
+    queries = Queries(AsyncpgDriver(connection))
+    started = time.perf_counter()
+    for start in range(0, n, 1000):
+        size = min(1000, n - start)
+        await queries.enqueue(["noop"] * size, [b'{"n": 1}'] * size, [0] * size)
+    elapsed = time.perf_counter() - started
+    await connection.close()
+    return elapsed
+
+
+async def drain(url: str, n: int, batch: int = 100, managers: int = 1) -> float:
+    connections = [await asyncpg.connect(url) for _ in range(managers)]
+    queues = [QueueManager(Queries(AsyncpgDriver(connection))) for connection in connections]
+    for queue in queues:
+
+        @queue.entrypoint("noop")
+        async def nothing(job: Job) -> None:
+            pass
+
+    started = time.perf_counter()
+    await asyncio.gather(
+        *(queue.run(timedelta(seconds=0.1), batch_size=batch, mode=QueueExecutionMode.drain) for queue in queues)
+    )
+    elapsed = time.perf_counter() - started
+    for connection in connections:
+        await connection.close()
+    return elapsed
+
+
+async def done(url: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval("SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'"))
+    finally:
+        await connection.close()
