@@ -20,16 +20,16 @@ from glisk.dev import postgres
 ROUNDS = 3
 SETTINGS = {"shared_buffers": "1GB", "max_connections": "200"}  # fsync and synchronous_commit stay on
 # Who drains how many jobs, and how.
-DRAINS = {
-    "glisk, batch 100": ("ours", 40_000, "batch=100"),
-    "glisk, batch 500": ("ours", 40_000, "batch=500"),
-    "by hand, batch 100": ("by_hand", 40_000, "batch=100"),
-    "by hand, batch 500": ("by_hand", 40_000, "batch=500"),
-    "pgqueuer, batch 100": ("pgqueuer_", 15_000, "batch=100", "managers=1"),
-    "pgqueuer, batch 100, 2 managers": ("pgqueuer_", 15_000, "batch=100", "managers=2"),
-    "awa, 256 workers": ("awa_", 6_000, "workers=256"),
-    "procrastinate, 20": ("procrastinate_", 1_000, "concurrency=20"),
-    "procrastinate, 50": ("procrastinate_", 1_000, "concurrency=50"),
+DRAINS: dict[str, tuple[str, int, list[str]]] = {
+    "glisk, batch 100": ("ours", 40_000, ["batch=100"]),
+    "glisk, batch 500": ("ours", 40_000, ["batch=500"]),
+    "by hand, batch 100": ("by_hand", 40_000, ["batch=100"]),
+    "by hand, batch 500": ("by_hand", 40_000, ["batch=500"]),
+    "pgqueuer, batch 100": ("pgqueuer_", 15_000, ["batch=100", "managers=1"]),
+    "pgqueuer, batch 100, 2 managers": ("pgqueuer_", 15_000, ["batch=100", "managers=2"]),
+    "awa, 256 workers": ("awa_", 6_000, ["workers=256"]),
+    "procrastinate, 20": ("procrastinate_", 1_000, ["concurrency=20"]),
+    "procrastinate, 50": ("procrastinate_", 1_000, ["concurrency=50"]),
 }
 AIMS = {"by hand": 0.35, "pgqueuer": 1.5, "awa": 5, "procrastinate": 50}
 ENQUEUE_AIMS = {"pgqueuer": 1.5, "procrastinate": 5}
@@ -57,7 +57,7 @@ def rounds(url: str) -> tuple[dict[str, float], dict[str, float]]:
     """Median rates of every contestant."""
     drained, enqueued = defaultdict(list), defaultdict(list)
     for number in range(ROUNDS):
-        for name, (peer, n, *options) in DRAINS.items():
+        for name, (peer, n, options) in DRAINS.items():
             enqueue_rate, drain_rate = contest(url, f"{peer}_{abs(hash((name, number)))}", peer, n, options)
             enqueued[name].append(enqueue_rate)
             drained[name].append(drain_rate)

@@ -59,8 +59,8 @@ async def at_work(
 
 async def enqueue(connection: Any, n: int, workflow: Workflow = ONE_STEP, columns: str = "") -> list[int]:
     rows = await connection.fetch(
-        f"INSERT INTO jobs (workflow{', ' + columns.split('=')[0] if columns else ''}) "
-        f"SELECT $1{', ' + columns.split('=')[1] if columns else ''} FROM generate_series(1, $2::int) RETURNING id",
+        f"INSERT INTO jobs (workflow{', ' + columns.partition('=')[0] if columns else ''}) "
+        f"SELECT $1{', ' + columns.partition('=')[2] if columns else ''} FROM generate_series(1, $2::int) RETURNING id",
         *(workflow.name, n),
     )
     return [row["id"] for row in rows]

@@ -95,8 +95,18 @@ def upgrade() -> None:
           CONSTRAINT nobody_waits_for_itself CHECK (parent_id <> child_id)
         )""")
     op.execute("CREATE INDEX job_dependencies_child ON job_dependencies (child_id)")
+    # A parent that is deleted takes its edges along; whoever waited for it must not wait for ever.
+    op.execute("""
+        CREATE FUNCTION forget_dependency() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          UPDATE jobs SET dependency_count = dependency_count - 1 WHERE id = OLD.child_id;
+          RETURN NULL;
+        END $$""")
+    op.execute("""
+        CREATE TRIGGER forget_dependency AFTER DELETE ON job_dependencies
+        FOR EACH ROW WHEN (OLD.released_at IS NULL) EXECUTE FUNCTION forget_dependency()""")
 
 
 def downgrade() -> None:
     for table in ("job_dependencies", "jobs", "projects", "conversations", "users"):
         op.execute(f"DROP TABLE {table}")
+    op.execute("DROP FUNCTION forget_dependency")

@@ -34,7 +34,10 @@ def upgrade() -> None:
         )""")
     op.execute("CREATE INDEX attempts_item ON attempts (item_id, attempt_id)")
     op.execute("CREATE INDEX attempts_spend ON attempts (started_at) WHERE cost > 0")
-    op.execute("CREATE UNIQUE INDEX attempts_seed ON attempts (provider, seed) WHERE seed IS NOT NULL")
+    # A seed finds the call whose answer was lost, so two calls that are under way must not share one.
+    op.execute(
+        "CREATE UNIQUE INDEX attempts_seed ON attempts (provider, seed) WHERE outcome = 'open' AND seed IS NOT NULL"
+    )
     # "Never paid twice", in the database: there is no second unresolved call.
     op.execute("CREATE UNIQUE INDEX attempts_one_open ON attempts (item_id, step) WHERE outcome = 'open'")
     op.execute("""

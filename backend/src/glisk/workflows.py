@@ -25,8 +25,11 @@ JOBS = WorkTable(
     error="error_message",
     facts=("payload", "result", "result_url", "output_r2_key", "error_message", "stacktrace", "progress"),
     reads=("job_id", "name", "user_id", "project_id", "payload", "opts", "progress", "max_attempts"),
+    merges=("payload",),
     edges="job_dependencies",
 )
+
+TEN_MINUTES = timedelta(minutes=10)  # seed 002: longer than that is stuck
 
 SECONDS = Backoff(first=timedelta(seconds=2), cap=timedelta(minutes=10))
 
@@ -61,16 +64,20 @@ DANBOORU_TAGGER = Workflow(
     },
 )
 # Seed 001.
-LLM_TASK = Workflow("llm_task", JOBS, {"waiting": Step("thinking", "completed", active="active", max_attempts=3)})
+LLM_TASK = Workflow(
+    "llm_task", JOBS, {"waiting": Step("thinking", "completed", active="active", max_attempts=3, deadline=TEN_MINUTES)}
+)
 # Seed 002.
 IMAGE_EDIT = Workflow(
-    "image_edit", JOBS, {"pending": Step("editing", "completed", active="processing", max_attempts=3)}
+    "image_edit",
+    JOBS,
+    {"pending": Step("editing", "completed", active="processing", max_attempts=3, deadline=TEN_MINUTES)},
 )
 # Seed 004.
 R2_IMAGE = Workflow(
     "r2_image",
     JOBS,
-    {"pending": Step("generating", "ready", active="processing", max_attempts=3)},
+    {"pending": Step("generating", "ready", active="processing", max_attempts=3, deadline=TEN_MINUTES)},
     finals=frozenset({"ready", FAILED}),
 )
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from glisk.engine import control
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Verdict
 from glisk.engine.link import Link
 from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.repositories.job_repository import JobRepository, NewJob
-from glisk.workflows import IMAGE_EDIT
+from glisk.workflows import IMAGE_EDIT, JOBS
 from tests.engines import Recorder, at_work, finished
 
 EDIT = "image_edit"
@@ -135,3 +136,35 @@ async def test_one_cannot_wait_for_what_failed_or_never_was(jobs: JobRepository,
         with pytest.raises(UnknownParent):
             await jobs.enqueue(NewJob(EDIT, parents=parents))
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 1
+
+
+async def test_one_key_twice_in_one_call_is_one_job(jobs: JobRepository, connection: Any) -> None:
+    first, other, again = await jobs.enqueue_many([NewJob(EDIT, unique_key=key) for key in ("a", "b", "a")])
+    assert (first.id, first.created, again.created) == (again.id, True, False)
+    assert other.created
+    assert await connection.fetchval("SELECT count(*) FROM jobs") == 2
+
+
+async def test_none_is_none(jobs: JobRepository) -> None:
+    assert await jobs.enqueue_many([]) == []
+
+
+async def test_whoever_waits_for_a_deleted_job_waits_no_longer(jobs: JobRepository, connection: Any) -> None:
+    parent = await jobs.enqueue(NewJob(EDIT))
+    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    assert await connection.fetchval("SELECT parent_job_id FROM jobs WHERE id = $1", child.id) == parent.id
+    await connection.execute("DELETE FROM jobs WHERE id = $1", parent.id)
+    assert await connection.fetchval("SELECT ready_at = created_at FROM jobs WHERE id = $1", child.id)
+
+
+async def test_a_child_that_was_cancelled_before_its_parent_ended_can_be_retried(
+    jobs: JobRepository, link: Link, database_url: str, connection: Any
+) -> None:
+    parent = await jobs.enqueue(NewJob(EDIT))
+    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    await control.cancel(link, JOBS, [child.id], "anna")
+    async with at_work(database_url, {"editing": Recorder()}, IMAGE_EDIT):
+        await finished(connection, 2)
+        assert await control.retry(link, JOBS, [child.id], "pending", "anna") == [child.id]
+        while (await finished(connection, 1)).get(child.id) != "completed":
+            pass

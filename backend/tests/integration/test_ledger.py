@@ -52,10 +52,12 @@ async def test_what_is_closed_stays_closed(link: Link, connection: Any) -> None:
     assert not (await opened(link, seed=2)).resumed
 
 
-async def test_a_seed_is_used_once(link: Link) -> None:
-    await opened(link, item=1, seed=5)
+async def test_two_calls_under_way_do_not_share_a_seed(link: Link) -> None:
+    first = await opened(link, item=1, seed=5)
     with pytest.raises(asyncpg.UniqueViolationError):
         await opened(link, item=2, seed=5)
+    await ledger.record(link.fetch, first.id, "failed", error="no")
+    assert not (await opened(link, item=2, seed=5)).resumed
 
 
 async def test_two_schedulers_do_periodic_work_once(database_url: str) -> None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from glisk.engine import control
+import pytest
+
+from glisk.engine import control, ledger
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
+from glisk.engine.reaper import Reaper
 from glisk.engine.worker import Pace
-from glisk.workflows import JOBS
+from glisk.engine.workflow import Workflow
+from glisk.workflows import JOBS, TOKEN, TOKENS
+from tests.builders import MANY_TOKENS
 from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 
 
@@ -66,7 +72,9 @@ async def test_a_bug_in_a_processor_is_a_failure_like_any_other(database_url: st
 
     async with at_work(database_url, {"only": Recorder(stumble)}):
         await finished(connection)
-    assert "unexpected KeyError: 'prompt'" in await connection.fetchval("SELECT error_message FROM jobs")
+    row = await connection.fetchrow("SELECT error_message, stacktrace FROM jobs")
+    assert "unexpected KeyError: 'prompt'" in row["error_message"]
+    assert "in stumble" in row["stacktrace"]
 
 
 async def test_waiting_uses_no_attempt(database_url: str, connection: Any) -> None:
@@ -155,11 +163,11 @@ async def test_a_finished_job_cannot_be_cancelled_and_an_open_one_not_retried(
 async def test_a_paused_job_waits_until_it_is_resumed(database_url: str, connection: Any) -> None:
     paused, other = await enqueue(connection, 2)
     link, recorder = Link(database_url), Recorder()
-    assert await control.pause(link, JOBS, [paused]) == [paused]
+    assert await control.pause(link, JOBS, [paused], "anna") == [paused]
     async with at_work(database_url, {"only": recorder}):
         assert await finished(connection, 1) == {other: "completed"}
         assert recorder.runs[paused] == 0
-        assert await control.resume(link, JOBS, [paused]) == [paused]
+        assert await control.resume(link, JOBS, [paused], "anna") == [paused]
         await finished(connection, 2)
     await link.close()
 
@@ -226,6 +234,111 @@ async def test_progress_is_noted_in_the_middle_of_the_work(database_url: str, co
         await finished(connection)
     assert noted == [True]
     assert await connection.fetchval("SELECT progress FROM jobs") == 40
+
+
+async def test_a_fact_that_the_database_refuses_fails_its_job_and_no_other(database_url: str, connection: Any) -> None:
+    ids = await enqueue(connection, 20)
+
+    async def overdo(claim: Claim) -> Verdict:
+        return Done({"progress": 400 if claim.id == ids[7] else 100})
+
+    async with at_work(database_url, {"only": Recorder(overdo)}):
+        ended = await finished(connection, 20)
+    assert [id for id, status in ended.items() if status == "failed"] == [ids[7]]
+    error = await connection.fetchval("SELECT error_message FROM jobs WHERE status = 'failed'")
+    assert error.startswith("The result could not be written")
+    assert "progress_is_a_percentage" in error
+
+
+async def test_a_payload_is_merged(database_url: str, connection: Any) -> None:
+    await enqueue(connection, 1, columns="""payload='{"prompt": "a sunset"}'::jsonb""")
+
+    async def add(claim: Claim) -> Verdict:
+        return Done({"payload": {"seed": 7}})
+
+    async with at_work(database_url, {"only": Recorder(add)}):
+        await finished(connection)
+    assert await connection.fetchval("SELECT payload FROM jobs") == '{"seed": 7, "prompt": "a sunset"}'
+
+
+async def test_a_processor_that_hangs_is_stopped_at_its_deadline(database_url: str, connection: Any) -> None:
+    step = replace(ONE_STEP.steps["pending"], deadline=timedelta(milliseconds=10))
+    hurried = Workflow("simple", JOBS, {"pending": step})
+    (id,) = await enqueue(connection, 1)
+    recorder = Recorder(hang)
+    async with at_work(database_url, {"only": recorder}, hurried):
+        await finished(connection)
+    assert recorder.runs == {id: 3}
+    error = await connection.fetchval("SELECT error_message FROM jobs")
+    assert error == "Max retries exceeded after timeout errors: It took longer than 0:00:00.010000"
+
+
+async def test_a_row_in_a_status_that_nobody_knows_is_parked_with_the_seeds_words(
+    database_url: str, connection: Any
+) -> None:
+    await enqueue(connection, 1, columns="status='lost'")
+    async with at_work(database_url, {"only": Recorder()}):
+        await finished(connection)
+    row = await connection.fetchrow("SELECT status, error_message FROM jobs")
+    assert tuple(row) == ("failed", 'Unknown workflow step: story="simple", status="lost"')
+
+
+async def test_a_jobs_own_number_of_attempts_counts(database_url: str, connection: Any) -> None:
+    (id,) = await enqueue(connection, 1, columns="max_attempts=5")
+
+    async def fail(claim: Claim) -> Verdict:
+        return Retry("no")
+
+    recorder = Recorder(fail)
+    async with at_work(database_url, {"only": recorder}):
+        await finished(connection)
+    assert recorder.runs == {id: 5}
+
+
+async def test_pausing_and_resuming_are_events_with_their_actor(database_url: str, connection: Any) -> None:
+    ids, link = await enqueue(connection, 1), Link(database_url)
+    await control.pause(link, JOBS, ids, "anna")
+    await control.resume(link, JOBS, ids, "bob")
+    await link.close()
+    events = await connection.fetch("SELECT actor, data FROM events ORDER BY event_id")
+    assert [tuple(row) for row in events] == [("anna", '{"paused": true}'), ("bob", '{"paused": false}')]
+
+
+async def test_a_spent_token_can_be_drawn_again_by_a_person(database_url: str, connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 1, ["failed"], 0)
+    await connection.execute("UPDATE tokens_s0 SET generation_attempts = 3")
+    id, link = await connection.fetchval("SELECT id FROM tokens_s0"), Link(database_url)
+    assert await control.retry(link, TOKENS, [id], "detected", "anna") == [id]
+    await link.close()
+    row = await connection.fetchrow("SELECT status, generation_attempts, generation_error, finished_at FROM tokens_s0")
+    assert tuple(row) == ("detected", 0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "is_open", "expected"),
+    [
+        (1, False, ("detected", 1, None)),
+        (3, False, ("failed", 3, "Max retries exceeded (orphaned in generating)")),
+        (3, True, ("detected", 2, None)),
+    ],
+)
+async def test_an_orphaned_token_is_drawn_again_unless_its_budget_is_spent(
+    attempts: int, is_open: bool, expected: tuple[Any, ...], database_url: str, connection: Any
+) -> None:
+    """With its budget spent it fails (C6), but for one whose paid call is still open: that is looked up first."""
+    await connection.execute(MANY_TOKENS, 1, ["detected"], 0)
+    await connection.execute(
+        "UPDATE tokens_s0 SET status = 'generating', generation_attempts = $1, leased_by = 'dead', leased_until = now() - interval '1 s'",
+        attempts,
+    )
+    link = Link(database_url)
+    if is_open:
+        id = await connection.fetchval("SELECT id FROM tokens_s0")
+        await ledger.open_attempt(link.fetch, id, "generating", 0, provider="replicate", worker="dead")
+    assert await Reaper(link, [TOKEN], 3, "reaper", []).reap() == 1
+    await link.close()
+    row = await connection.fetchrow("SELECT status, generation_attempts, generation_error FROM tokens_s0")
+    assert tuple(row) == expected
 
 
 def test_the_workflows_of_these_tests_are_sound() -> None:

@@ -283,7 +283,13 @@ class Attempt(SQLModel, table=True):
     __table_args__: ClassVar[Any] = (
         Index("attempts_item", "item_id", "attempt_id"),
         Index("attempts_spend", "started_at", postgresql_where=text("cost > 0")),
-        Index("attempts_seed", "provider", "seed", unique=True, postgresql_where=text("seed IS NOT NULL")),
+        Index(
+            "attempts_seed",
+            "provider",
+            "seed",
+            unique=True,
+            postgresql_where=text("outcome = 'open' AND seed IS NOT NULL"),
+        ),
         Index("attempts_one_open", "item_id", "step", unique=True, postgresql_where=text("outcome = 'open'")),
     )
 

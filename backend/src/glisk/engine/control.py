@@ -39,13 +39,13 @@ async def cancel(link: Link, table: WorkTable, ids: Sequence[int], actor: str, g
         return done
 
 
-async def pause(link: Link, table: WorkTable, ids: Sequence[int]) -> list[int]:
+async def pause(link: Link, table: WorkTable, ids: Sequence[int], actor: str) -> list[int]:
     """A waiting row is not claimed while it is paused; one at work goes on."""
-    return [row["id"] for row in await link.fetch(statement("pause", table), list(ids))]
+    return [row["id"] for row in await link.fetch(statement("pause", table), list(ids), True, actor)]
 
 
-async def resume(link: Link, table: WorkTable, ids: Sequence[int]) -> list[int]:
+async def resume(link: Link, table: WorkTable, ids: Sequence[int], actor: str) -> list[int]:
     async with link.transaction() as fetch:
-        rows = await fetch(statement("unpause", table), list(ids))
+        rows = await fetch(statement("pause", table), list(ids), False, actor)
         await fetch("SELECT pg_notify($1, '')", wakeup.WORK)
         return [row["id"] for row in rows]

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, assert_never
 from glisk.engine.workflow import FAILED, Step, Workflow
 
 ERROR_LIMIT = 1000
+AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
 COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
 
 
@@ -92,7 +93,7 @@ def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.
         case Wait(after, message):
             return Transition(row.waiting, False, row.retry_count, after, {error: storable(message)} if message else {})
         case Hold(reason):
-            return Transition(row.waiting, False, row.retry_count, timedelta(), {error: storable(reason)})
+            return Transition(row.waiting, False, row.retry_count, AFTER_A_HOLD, {error: storable(reason)})
         case _:
             assert_never(verdict)
 
@@ -112,7 +113,7 @@ def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: fl
     return Transition(status, workflow.is_final(status), failures, delay, facts)
 
 
-def storable(error: str) -> str:
+def storable(error: str, limit: int = ERROR_LIMIT) -> str:
     """PostgreSQL's text holds neither NUL nor half a surrogate pair; the column holds 1000 code points, and never nothing."""
     clean = error.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
-    return clean[:ERROR_LIMIT] or "unknown error"
+    return clean[:limit] or "unknown error"

@@ -34,9 +34,14 @@ class Reaper:
             reaped = await fetch(statement("reap", table), *steps(workflows), self.most_reclaims, self.actor)
             if table.edges:
                 await store.release(fetch, table, [row["id"] for row in reaped if row["releases"]], self.good)
-        for row in reaped:
-            log.warning("lease expired", id=row["id"], workflow=row["workflow"], status=row["status"])
+        parked = [row for workflow in workflows for row in await self.park(workflow)]
+        for what, row in [*(("lease expired", row) for row in reaped), *(("status unknown", row) for row in parked)]:
+            log.warning(what, id=row["id"], workflow=row["workflow"], status=row["status"])
         return len(reaped)
+
+    async def park(self, workflow: Workflow) -> list[Any]:
+        statuses = sorted(workflow.statuses())
+        return await self.link.fetch(statement("park", workflow.table), workflow.name, statuses, self.actor)
 
 
 def steps(workflows: Iterable[Workflow]) -> tuple[list[Any], ...]:

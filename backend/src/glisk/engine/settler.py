@@ -5,10 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
+import asyncpg
+import structlog
+
 from glisk.engine import store
+from glisk.engine.decide import Transition, storable
 from glisk.engine.link import Link, persistently
 from glisk.engine.store import Decided
-from glisk.engine.workflow import WorkTable
+from glisk.engine.workflow import FAILED, WorkTable
+
+log = structlog.get_logger()
 
 GROUP = 1000
 
@@ -38,9 +44,22 @@ class Settler:
     async def flush(self, table: WorkTable) -> None:
         group, self.waiting[table] = self.waiting[table][:GROUP], self.waiting[table][GROUP:]
         if group:
+            await self.write_or_split(table, group)
+            self.on_settled(group)
+
+    async def write_or_split(self, table: WorkTable, group: Sequence[Decided]) -> None:
+        """What the database refuses must not hold up the others: halves are tried until the one row is found, and that fails."""
+        try:
             # Sent again after a lost answer it changes nothing: the epoch has moved.
             await persistently(lambda: self.write(table, group), "settle")
-            self.on_settled(group)
+        except asyncpg.PostgresError as error:
+            log.error("settle refused", error=str(error), rows=len(group))
+            if len(group) == 1:
+                group = [(group[0][0], refused(table, group[0], error))]
+                await persistently(lambda: self.write(table, group), "settle")
+            else:
+                await self.write_or_split(table, group[: len(group) // 2])
+                await self.write_or_split(table, group[len(group) // 2 :])
 
     async def write(self, table: WorkTable, group: Sequence[Decided]) -> None:
         settled = await store.settle(self.link.fetch, table, group, self.actor, with_parents=False)
@@ -52,3 +71,9 @@ class Settler:
         async with self.link.transaction() as fetch:
             settled = await store.settle(fetch, table, group, self.actor)
             await store.release(fetch, table, [id for id, releases in settled.items() if releases], self.good)
+
+
+def refused(table: WorkTable, decided: Decided, error: asyncpg.PostgresError) -> Transition:
+    """Without the facts: one of them is what was refused."""
+    message = f"The result could not be written: {error}"
+    return Transition(FAILED, is_final=True, retry_count=decided[0].retry_count, facts={table.error: storable(message)})

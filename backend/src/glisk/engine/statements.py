@@ -27,8 +27,16 @@ def blanks_of(table: WorkTable) -> dict[str, str]:
         "row": ", ".join(f"t.{name}" for name in (*ROW, *table.reads)),
         "budget": table.budget,
         "edges": table.edges,
+        "new_facts": ", ".join(merged(name) if name in table.merges else f"r.{name}" for name in table.facts),
+        "refill": ""
+        if table.budget == "retry_count"
+        else f"{table.budget} = CASE WHEN $3 THEN t.{table.budget} ELSE 0 END, ",
         "has_children": "t.has_children" if table.edges else "false",
     }
+
+
+def merged(name: str) -> str:
+    return f"t.{name} || COALESCE(v.facts -> '{name}', '{{}}')"
 
 
 @cache

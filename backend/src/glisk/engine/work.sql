@@ -70,22 +70,22 @@ RETURNING t.id
 
 -- name: note (id, epoch, facts)
 -- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays.
-UPDATE {table} t SET updated_at = now(), ({facts}) = (SELECT {facts} FROM jsonb_populate_record(t, $3::jsonb))
-WHERE t.id = $1 AND t.epoch = $2
+UPDATE {table} t SET updated_at = now(), ({facts}) = (SELECT {new_facts} FROM jsonb_populate_record(t, v.facts) r)
+FROM (SELECT $3::jsonb AS facts) v WHERE t.id = $1 AND t.epoch = $2
 RETURNING t.id
 
 -- name: settle (ids, epochs, from, to, retry counts, delays, finals, facts, actor, with parents)
 -- Any mix of outcomes at once; what does not come back was no longer the caller's. Sorted by id, so that two settles cannot
--- deadlock. jsonb_populate_record keeps the columns that the facts do not name. A finished row that others wait for is
+-- deadlock. jsonb_populate_record keeps the columns that the facts do not name; a payload is merged. A finished row that others wait for is
 -- passed over unless asked for: its release belongs into the same transaction, and most rows need none.
 WITH verdict AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::smallint[], $6::interval[], $7::boolean[], $8::jsonb[])
     AS v(id, epoch, was, status, retry_count, delay, final, facts) ORDER BY id),
 settled AS (
   UPDATE {table} t SET status = v.status, epoch = t.epoch + 1, retry_count = v.retry_count,
-    last_retry = CASE WHEN v.retry_count > 0 THEN now() END, not_before = now() + v.delay,
+    last_retry = CASE WHEN v.retry_count > t.retry_count THEN now() WHEN v.retry_count > 0 THEN t.last_retry END, not_before = now() + v.delay,
     finished_at = CASE WHEN v.final THEN now() END, leased_by = NULL, leased_until = NULL, reclaims = 0, updated_at = now(),
-    ({facts}) = (SELECT {facts} FROM jsonb_populate_record(t, v.facts))
+    ({facts}) = (SELECT {new_facts} FROM jsonb_populate_record(t, v.facts) r)
   FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch AND ($10 OR NOT ({has_children} AND v.final))
   RETURNING t.id, t.workflow, v.was, t.status, t.epoch, t.{error} AS error, {has_children} AND v.final AS releases),
 logged AS (
@@ -102,12 +102,13 @@ WITH edge AS (
   RETURNING d.child_id, d.on_failure = 'fail' AND p.status <> ALL ($2::text[]) AS broken),
 child AS (SELECT child_id, count(*) AS n, bool_or(broken) AS broken FROM edge GROUP BY child_id),
 locked AS MATERIALIZED (
-  SELECT c.*, t.status AS was FROM {table} t JOIN child c ON c.child_id = t.id WHERE t.finished_at IS NULL ORDER BY t.id FOR UPDATE OF t),
+  SELECT c.child_id, c.n, c.broken AND t.finished_at IS NULL AS broken, t.status AS was
+  FROM {table} t JOIN child c ON c.child_id = t.id ORDER BY t.id FOR UPDATE OF t),
 moved AS (
   UPDATE {table} t SET dependency_count = t.dependency_count - l.n, updated_at = now(),
     status = CASE WHEN l.broken THEN 'failed' ELSE t.status END,
     {error} = CASE WHEN l.broken THEN 'A job this one waits for failed' ELSE t.{error} END,
-    finished_at = CASE WHEN l.broken THEN now() END
+    finished_at = CASE WHEN l.broken THEN now() ELSE t.finished_at END
   FROM locked l WHERE t.id = l.child_id
   RETURNING t.id, t.workflow, l.was, t.status, t.epoch, l.broken),
 logged AS (
@@ -143,11 +144,11 @@ logged AS (
   SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error) FROM reaped)
 SELECT id, workflow, status, releases FROM reaped
 
--- name: park (known, actor)
--- A row in a status that no workflow knows would wait for ever and say nothing. `known` holds "workflow/status" of every step.
+-- name: park (workflow, its statuses, actor)
+-- A row in a status that its workflow does not know would wait for ever and say nothing.
 WITH lost AS MATERIALIZED (
   SELECT id, status FROM {table}
-  WHERE finished_at IS NULL AND leased_by IS NULL AND workflow || '/' || status <> ALL ($1::text[])
+  WHERE workflow = $1 AND status <> ALL ($2::text[]) AND finished_at IS NULL AND leased_by IS NULL
   ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED),
 parked AS (
   UPDATE {table} t SET status = 'failed', finished_at = now(), epoch = t.epoch + 1, updated_at = now(),
@@ -156,8 +157,8 @@ parked AS (
   RETURNING t.id, t.workflow, lost.status AS was, t.status, t.epoch, t.{error} AS error),
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
-  SELECT id, workflow, was, status, epoch, $2, jsonb_build_object('error', error) FROM parked)
-SELECT id, workflow FROM parked
+  SELECT id, workflow, was, status, epoch, $3, jsonb_build_object('error', error) FROM parked)
+SELECT id, workflow, status FROM parked
 
 -- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker)
 -- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open.
@@ -191,7 +192,7 @@ WITH old AS MATERIALIZED (
   SELECT id, status FROM {table} WHERE id = ANY ($1::bigint[]) AND (finished_at IS NULL) = $6 ORDER BY id FOR UPDATE),
 moved AS (
   UPDATE {table} t SET status = $2, epoch = t.epoch + 1, leased_by = NULL, leased_until = NULL, retry_count = 0, last_retry = NULL,
-    reclaims = 0, not_before = now(), finished_at = CASE WHEN $3 THEN now() END, {error} = $4, updated_at = now()
+    reclaims = 0, not_before = now(), finished_at = CASE WHEN $3 THEN now() END, {error} = $4, {refill}updated_at = now()
   FROM old WHERE t.id = old.id
   RETURNING t.id, t.workflow, old.status AS was, t.status, t.epoch)
 INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor)
@@ -223,11 +224,14 @@ child AS (
   WHERE id = $1)
 SELECT parent_id FROM edge
 
--- name: pause (ids)
-UPDATE {table} SET paused_at = now(), updated_at = now() WHERE id = ANY ($1::bigint[]) AND finished_at IS NULL AND paused_at IS NULL RETURNING id
-
--- name: unpause (ids)
-UPDATE {table} SET paused_at = NULL, updated_at = now() WHERE id = ANY ($1::bigint[]) AND paused_at IS NOT NULL RETURNING id
+-- name: pause (ids, paused, actor)
+WITH moved AS (
+  UPDATE {table} SET paused_at = CASE WHEN $2 THEN now() END, updated_at = now()
+  WHERE id = ANY ($1::bigint[]) AND finished_at IS NULL AND (paused_at IS NULL) = $2
+  RETURNING id, workflow, status, epoch)
+INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
+SELECT id, workflow, status, status, epoch, $3, jsonb_build_object('paused', $2) FROM moved
+RETURNING item_id AS id
 
 -- name: prune (before, limit)
 -- Retention. A row that others still wait for stays.

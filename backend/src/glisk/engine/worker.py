@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ import structlog
 
 from glisk.engine import lanes, store, wakeup
 from glisk.engine.claim import Claim, Processor
-from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide
+from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
 from glisk.engine.reaper import Reaper
@@ -139,16 +139,20 @@ class Worker:
         claim.task = self.loop.create_task(self.work_on(station, claim))
 
     async def work_on(self, station: Station, claim: Claim) -> None:
+        deadline = station.workflow.steps[station.waiting].deadline
         try:
-            verdict = await station.processor.run(claim)
+            verdict = await (
+                within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim)
+            )
         except asyncio.CancelledError:
             if claim.is_lost:
                 return self.forget(claim)
             verdict = Wait()  # we are stopping: no attempt is used
         except Exception as error:
-            verdict = unexpected(error)
+            verdict = unexpected(error, keeps_trace="stacktrace" in station.workflow.table.facts)
         if isinstance(verdict, Hold) and station.processor.lane:
-            await lanes.hold(self.notes, station.processor.lane, verdict.reason)
+            lane, reason = station.processor.lane, verdict.reason
+            await persistently(lambda: lanes.hold(self.notes, lane, reason), "hold")
         jitter = 0.0 if isinstance(verdict, Done) else random.random()
         self.settler.put(
             station.workflow.table, (row := claim.as_row(), decide(station.workflow, row, verdict, jitter=jitter))
@@ -233,7 +237,19 @@ class Worker:
             await self.work.wait()
 
 
-def unexpected(error: Exception) -> Verdict:
-    """Our own bug, as far as anybody knows: tried again, with the traceback in the log."""
-    log.error("processor broke", error=repr(error), traceback="".join(traceback.format_exception(error)))
-    return Retry(f"unexpected {type(error).__name__}: {error}", category="unexpected")
+async def within(deadline: timedelta, work: Awaitable[Verdict]) -> Verdict:
+    try:
+        async with asyncio.timeout(deadline.total_seconds()) as limit:
+            return await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return Retry(f"It took longer than {deadline}", category="timeout")
+
+
+def unexpected(error: Exception, *, keeps_trace: bool) -> Verdict:
+    """Our own bug, as far as anybody knows: tried again, with the traceback in the log and, where there is room, on the row."""
+    trace = "".join(traceback.format_exception(error))
+    log.error("processor broke", error=repr(error), traceback=trace)
+    facts = {"stacktrace": storable(trace, limit=20_000)} if keeps_trace else {}
+    return Retry(f"unexpected {type(error).__name__}: {error}", category="unexpected", facts=facts)

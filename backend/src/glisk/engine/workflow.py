@@ -12,20 +12,21 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class WorkTable:
-    """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into, those
-    a processor reads beside the work columns, the column a budget is counted in, and the table of the edges between
-    rows that wait for each other."""
+    """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into (and
+    which of them are merged, not replaced), those a processor reads beside the work columns, the column a budget is
+    counted in, and the table of the edges between rows that wait for each other."""
 
     name: str
     error: str
     facts: tuple[str, ...]
     reads: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
     budget: str = "retry_count"
     edges: str = ""
 
     def __post_init__(self) -> None:
         # These names become SQL text, the only ones that do.
-        for name in (self.name, self.error, *self.facts, *self.reads, self.budget, self.edges or "none"):
+        for name in (self.name, self.error, *self.facts, *self.reads, *self.merges, self.budget, self.edges or "none"):
             if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
                 raise ValueError(f"Not a plain SQL name: {name!r}")
 
@@ -55,6 +56,7 @@ class Step:
     max_attempts: int | None = None
     attempts: str | None = None
     backoff: Backoff | None = None
+    deadline: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +82,9 @@ class Workflow:
 
     def is_final(self, status: str) -> bool:
         return status not in self.steps
+
+    def statuses(self) -> set[str]:
+        return set(self.steps) | {self.active(waiting) for waiting in self.steps} | self.finals
 
     def goods(self) -> set[str]:
         """The statuses that end it well."""

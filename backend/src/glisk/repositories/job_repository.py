@@ -57,6 +57,8 @@ class JobRepository:
 
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """All or none, with one notification a workflow."""
+        if not jobs:
+            return []
         async with self.link.transaction() as fetch:
             for user in sorted({job.user_id for job in jobs if job.user_id}):
                 await self.check_room(fetch, user, sum(job.user_id == user for job in jobs))
@@ -78,9 +80,17 @@ class JobRepository:
 
 
 async def insert(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
-    columns = map(list, zip(*map(as_columns, jobs), strict=True))
-    rows = await fetch(statement("enqueue", JOBS), *columns)
-    return [Enqueued(row["id"], row["job_id"], row["created"]) for row in rows]
+    """One statement cannot meet the same key twice, so of several with one key in this call the first is written."""
+    first = {job.unique_key or n: n for n, job in reversed(list(enumerate(jobs)))}
+    written = sorted(first.values())
+    columns = map(list, zip(*(as_columns(jobs[n]) for n in written), strict=True))
+    rows = dict(zip(written, await fetch(statement("enqueue", JOBS), *columns), strict=True))
+    return [
+        Enqueued(row["id"], row["job_id"], row["created"] and place == n)
+        for n, job in enumerate(jobs)
+        for place in [first[job.unique_key or n]]
+        for row in [rows[place]]
+    ]
 
 
 def as_columns(job: NewJob) -> tuple[Any, ...]:
