@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+from glisk.engine.workflow import FAILED, Workflow
 from glisk.errors import catalogue
 from glisk.settings import Settings, text, variable
+from glisk.workflows import WORKFLOWS
 
 HEADER = "<!-- Made by `make docs` from the code; edit there. -->\n"
 
@@ -20,6 +22,7 @@ def documents() -> dict[Path, str]:
         Path(".env.example"): env_example(),
         Path("docs/settings.md"): settings_page(),
         Path("docs/errors.md"): errors_page(),
+        Path("docs/workflows.md"): workflows_page(),
     }
 
 
@@ -48,6 +51,59 @@ def settings_page() -> str:
 def errors_page() -> str:
     rows = (f"| {code} | {leaf.summary} | {leaf.remedy} |" for code, leaf in catalogue().items())
     return page("Errors", "Also told by `glisk explain CODE`.", "| code | what it means | what to do |", rows)
+
+
+def workflows_page() -> str:
+    """A section a workflow: its steps and its diagram."""
+    parts = [HEADER, "# Workflows", "", "What follows what; also told by `glisk workflows show NAME`.", ""]
+    for flow in WORKFLOWS.values():
+        rows = steps(flow)
+        head = "| " + " | ".join(rows[0]) + " |"
+        lines = (
+            "| " + " | ".join("" if value is None else str(value) for value in row.values()) + " |" for row in rows
+        )
+        parts += [
+            f"## {flow.name}",
+            "",
+            head,
+            "|" + "---|" * len(rows[0]),
+            *lines,
+            "",
+            "```mermaid",
+            diagram(flow),
+            "```",
+            "",
+        ]
+    return "\n".join(parts)
+
+
+def steps(flow: Workflow) -> list[dict[str, str | int | None]]:
+    return [
+        {
+            "waiting": waiting,
+            "process": step.process,
+            "active": flow.active(waiting),
+            "success": step.success,
+            "failure": flow.failure(waiting),
+            "counted": "yes" if step.count_failure else "no",
+            "attempts": step.max_attempts,
+        }
+        for waiting, step in flow.steps.items()
+    ]
+
+
+def diagram(flow: Workflow) -> str:
+    """Names with a dash are not allowed in a diagram, so each status has an alias."""
+    alias = {status: status.replace("-", "_") for status in sorted(flow.statuses())}
+    lines = [f"  {alias[status]}: {status}" for status in alias if alias[status] != status]
+    lines.append(f"  [*] --> {alias[next(iter(flow.steps))]}")
+    for waiting, step in flow.steps.items():
+        active = alias[flow.active(waiting)]
+        lines += [f"  {alias[waiting]} --> {active}: claim", f"  {active} --> {alias[step.success]}: success"]
+        lines.append(f"  {active} --> {alias[flow.failure(waiting)]}: failure")
+        if step.max_attempts:
+            lines.append(f"  {active} --> {FAILED}: failure {step.max_attempts}")
+    return "\n".join(["stateDiagram-v2", *lines, *(f"  {alias[good]} --> [*]" for good in sorted(flow.goods()))])
 
 
 def page(title: str, lead: str, head: str, rows: Iterator[str]) -> str:

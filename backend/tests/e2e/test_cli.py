@@ -132,3 +132,16 @@ def test_clean_refuses_when_a_part_is_real(tmp_path: Path, monkeypatch: pytest.M
     assert "PostgreSQL (GLISK_DATABASE_URL)" in refused.stderr
     assert "FORCE=1" in refused.stderr
     assert glisk("clean", "--yes", "--force", cwd=tmp_path).stdout == "Wiped glisk.\n"
+
+
+def test_a_workflow_is_shown_as_a_table_and_as_a_diagram(tmp_path: Path) -> None:
+    steps = json.loads(glisk("workflows", "show", "image_generation", "--json", cwd=tmp_path).stdout)
+    assert [(step["waiting"], step["active"], step["failure"]) for step in steps] == [
+        ("pending", "generating", "pending"),
+        ("ready-for-uploading", "uploading", "ready-for-uploading-failed"),
+    ]
+    diagram = glisk("workflows", "show", "image_generation", "--mermaid", cwd=tmp_path).stdout
+    assert diagram.startswith("stateDiagram-v2")
+    assert "uploading --> ready_for_uploading_failed: failure" in diagram
+    assert len(json.loads(glisk("workflows", "ls", "--json", cwd=tmp_path).stdout)) == 6
+    assert glisk("workflows", "show", "nonsense", cwd=tmp_path).returncode == 2

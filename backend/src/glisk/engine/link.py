@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -20,6 +20,21 @@ class LinkLost(Exception):
     """The connection broke. What was sent may or may not have been done."""
 
 
+class Together:
+    """Called, it runs a statement; all of them commit together."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    async def __call__(self, sql: str, /, *arguments: Any) -> list[Any]:
+        rows: list[Any] = await guarded(self.connection, self.connection.fetch(sql, *arguments))
+        return rows
+
+    async def copy(self, table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -> None:
+        """Many rows at once, at twice the speed of an INSERT; nothing comes back."""
+        await guarded(self.connection, self.connection.copy_records_to_table(table, columns=columns, records=records))
+
+
 class Link:
     """One connection; one statement at a time."""
 
@@ -33,14 +48,14 @@ class Link:
             return await guarded(connection := await self.opened(), connection.fetch(sql, *arguments))
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Callable[..., Awaitable[list[Any]]]]:
+    async def transaction(self) -> AsyncIterator[Together]:
         """Yields a `fetch` whose statements commit together."""
         async with self.lock:
             connection = await self.opened()
             transaction = connection.transaction()
             await guarded(connection, transaction.start())
             try:
-                yield lambda sql, *arguments: guarded(connection, connection.fetch(sql, *arguments))
+                yield Together(connection)
             except BaseException:
                 if not connection.is_closed():
                     await guarded(connection, transaction.rollback())

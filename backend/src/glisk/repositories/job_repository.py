@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from glisk.engine import wakeup
-from glisk.engine.link import Link
+from glisk.engine.link import Link, Together
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
@@ -18,6 +18,10 @@ from glisk.workflows import JOBS, WORKFLOWS
 OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
 # Two callers of one user at once would both see room for one more.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
+COPIED = (
+    *("id", "job_id", "workflow", "status", "payload", "priority"),
+    *("name", "user_id", "conversation_id", "project_id", "opts", "max_attempts"),
+)
 ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
@@ -79,7 +83,26 @@ class JobRepository:
             raise TooManyJobs(f"{user} has {row['n']} of {self.most_per_user} open jobs.")
 
 
-async def insert(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
+async def insert(transaction: Together, jobs: Sequence[NewJob]) -> list[Enqueued]:
+    if any(job.unique_key or job.delay for job in jobs):
+        return await insert_checked(transaction, jobs)
+    return await insert_copied(transaction, jobs)
+
+
+async def insert_copied(transaction: Together, jobs: Sequence[NewJob]) -> list[Enqueued]:
+    """Nothing can be in the way and nothing needs the database's clock: the fast road, with the ids drawn beforehand."""
+    ids = [
+        row["id"]
+        for row in await transaction("SELECT nextval('work_id') AS id FROM generate_series(1, $1::int)", len(jobs))
+    ]
+    enqueued = [Enqueued(id, uuid4(), created=True) for id in ids]
+    columns = map(as_columns, jobs)
+    rows = [(place.id, place.job_id, *row[:4], *row[6:]) for place, row in zip(enqueued, columns, strict=True)]
+    await transaction.copy(JOBS.name, COPIED, rows)
+    return enqueued
+
+
+async def insert_checked(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
     """One statement cannot meet the same key twice, so of several with one key in this call the first is written."""
     first = {job.unique_key or n: n for n, job in reversed(list(enumerate(jobs)))}
     written = sorted(first.values())
