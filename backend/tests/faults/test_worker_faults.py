@@ -5,22 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from multiprocessing.process import BaseProcess
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
+import asyncpg
+import psutil
 import pytest
 
+from glisk.db import migrate
+from glisk.dev import postgres
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
 from glisk.engine.link import LinkLost
 from glisk.engine.worker import Pace
+from tests.conftest import FAST
 from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 from tests.forked import FORKS
 
 ROUNDS = 50 if os.environ.get("PROVE") else 3
 JOBS = 40
+
+T = TypeVar("T")
 
 pytestmark = pytest.mark.faults
 
@@ -119,6 +128,36 @@ async def test_everything_finishes_while_connections_are_cut_again_and_again(
         assert set((await finished(connection, 2000)).values()) == {"completed"}
     assert set(recorder.runs) == set(ids)
     assert await connection.fetchval("SELECT count(*) FROM events WHERE to_status = 'completed'") == 2000
+
+
+@pytest.mark.timeout(300)
+async def test_everything_finishes_over_restarts_of_the_database(tmp_path: Path) -> None:
+    home = tmp_path / "pg"
+    with ExitStack() as stack:
+        url = stack.enter_context(postgres.running(home, FAST))
+        await asyncio.to_thread(migrate.upgrade, url)
+        ids = await over(url, lambda connection: enqueue(connection, 3000))
+        recorder = Recorder()
+        async with at_work(url, {"only": recorder}):
+            for n in range(1, 4):
+                await over(url, lambda connection, n=n: finished(connection, 500 * n))  # type: ignore[misc]
+                server = psutil.Process(int((home / "data" / "postmaster.pid").read_text().split()[0]))
+                server.send_signal(signal.SIGINT)
+                await asyncio.to_thread(server.wait)
+                await asyncio.to_thread(postgres.wait_for_end, home)
+                assert stack.enter_context(postgres.running(home, FAST)) == url
+            ended = await over(url, lambda connection: finished(connection, 3000))
+        assert set(ended.values()) == {"completed"}
+        assert set(recorder.runs) == set(ids)
+        assert await over(url, lambda connection: connection.fetchval("SELECT count(*) FROM events")) == 3000
+
+
+async def over(url: str, action: Callable[[Any], Awaitable[T]]) -> T:
+    connection = await asyncpg.connect(url)
+    try:
+        return await action(connection)
+    finally:
+        await connection.close()
 
 
 async def test_a_settle_whose_answer_was_lost_is_sent_again_and_counts_once(database_url: str, connection: Any) -> None:

@@ -6,12 +6,14 @@ import asyncio
 import os
 import pwd
 import shutil
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -58,6 +60,17 @@ def test_data_persists_from_one_start_to_the_next(tmp_path: Path) -> None:
         asyncio.run(execute(url, "CREATE TABLE kept AS SELECT 42 AS x"))
     with postgres.running(tmp_path / "pg", FAST) as url:
         assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
+
+
+def test_it_comes_back_at_the_same_address_unless_that_is_taken(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as first:
+        pass
+    with postgres.running(tmp_path / "pg", FAST) as second:
+        assert second == first
+    port = urlsplit(first).port
+    assert port
+    with socket.create_server(("127.0.0.1", port)), postgres.running(tmp_path / "pg", FAST) as third:
+        assert third != first
 
 
 def test_the_server_has_ended_when_its_last_user_has_left(tmp_path: Path) -> None:

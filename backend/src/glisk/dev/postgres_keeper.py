@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -97,21 +98,26 @@ def clear_stale_pid(data: Path) -> None:
 
 def start(data: Path, binaries: Path, options: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
     become = becoming(account_for(data, binaries))
-    while True:
-        port = free_port()
+    for port in ports(data.parent / "port"):
         settings = {"listen_addresses": LOOPBACK, "port": str(port), "unix_socket_directories": "", "timezone": "UTC"}
         arguments = [part for name, value in (settings | options).items() for part in ("-c", f"{name}={value}")]
         server = subprocess.Popen([binaries / "postgres", "-D", data, *arguments], preexec_fn=become, cwd="/")
         if is_ready(data, server):
             return server, port
         if not is_taken(port):
-            sys.exit(1)  # its last words are in the log
+            break
+    sys.exit(1)  # its last words are in the log
 
 
-def free_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+def ports(last: Path) -> Iterator[int]:
+    """The last one first: whoever knew the server's address finds it again after a restart."""
+    if last.exists() and not is_taken(port := int(last.read_text())):
+        yield port
+    while True:
+        with socket.create_server((LOOPBACK, 0)) as probe:
+            port = probe.getsockname()[1]
+        last.write_text(str(port))
+        yield port
 
 
 def is_taken(port: int) -> bool:

@@ -1,0 +1,61 @@
+"""The plans of the statements that matter: on a fresh table, a full one, and one that was drained, they start from the right index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from glisk.engine.statements import statement
+from glisk.workflows import JOBS
+from tests.engines import ONE_STEP, enqueue
+
+CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30))
+DRAINED = """UPDATE jobs SET status = 'completed', finished_at = now(), epoch = epoch + 2"""
+
+
+async def prepare(connection: Any, state: str) -> None:
+    if state != "fresh":
+        await enqueue(connection, 20_000)
+    if state == "drained":
+        await connection.execute(DRAINED)
+    if state != "fresh":
+        await connection.execute("VACUUM ANALYZE jobs")
+    await enqueue(connection, 200)  # after the statistics were made, as in life
+
+
+async def plan(connection: Any, name: str, *arguments: Any) -> dict[str, Any]:
+    query = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement(name, JOBS)
+    found: dict[str, Any] = json.loads(await connection.fetchval(query, *arguments))[0]["Plan"]
+    return found
+
+
+def scans(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if "Scan" in node["Node Type"] and node.get("Relation Name") == "jobs":
+        yield node["Node Type"], node.get("Index Name", "")
+    for child in node.get("Plans", []):
+        yield from scans(child)
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_a_claim_walks_the_open_index(state: str, connection: Any) -> None:
+    await prepare(connection, state)
+    found = set(scans(await plan(connection, "claim", *CLAIM)))
+    assert ("Index Scan", "jobs_open") in found
+    assert ("Seq Scan", "") not in found or state == "fresh"  # a table of a few pages is read whole, and rightly
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_a_settle_goes_by_the_key(state: str, connection: Any) -> None:
+    await prepare(connection, state)
+    rows = await connection.fetch(statement("claim", JOBS), *CLAIM)
+    n = len(rows)
+    ids, epochs = [row["id"] for row in rows], [row["epoch"] for row in rows]
+    facts = ['{"error_message": null}'] * n
+    terms = (ids, epochs, ["only"] * n, ["completed"] * n, [0] * n, [None] * n, [True] * n, facts, "w", False)
+    found = set(scans(await plan(connection, "settle", *terms)))
+    assert n == 100
+    assert found == {("Index Scan", "jobs_pkey")} or state == "fresh"
