@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from glisk.api import server
 from glisk.api.app import create_app
 from glisk.db import migrate
 from glisk.db.session import check
 from glisk.dev import data_dir, postgres
+from glisk.engine.link import Link
 from glisk.settings import Settings, without_passwords
 
+T = TypeVar("T")
 Say: TypeAlias = Callable[[str, float], None]  # a part that is up, and the seconds it took
 
 
@@ -28,6 +30,21 @@ def database(settings: Settings) -> Iterator[str]:
         data_dir.prepare(settings.data_dir)
         with postgres.running(settings.data_dir / "postgres") as url:
             yield url
+
+
+def over_a_link(settings: Settings, action: Callable[[Link], Awaitable[T]]) -> T:
+    """For a command that does one thing on a schema that somebody else has migrated."""
+
+    async def run(url: str) -> T:
+        await migrate.require_head(url)
+        link = Link(url)
+        try:
+            return await action(link)
+        finally:
+            await link.close()
+
+    with database(settings) as url:
+        return asyncio.run(run(url))
 
 
 def up(settings: Settings, say: Say) -> None:

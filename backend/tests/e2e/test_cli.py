@@ -145,3 +145,32 @@ def test_a_workflow_is_shown_as_a_table_and_as_a_diagram(tmp_path: Path) -> None
     assert "uploading --> ready_for_uploading_failed: failure" in diagram
     assert len(json.loads(glisk("workflows", "ls", "--json", cwd=tmp_path).stdout)) == 6
     assert glisk("workflows", "show", "nonsense", cwd=tmp_path).returncode == 2
+
+
+def test_jobs_are_listed_shown_cancelled_and_retried(tmp_path: Path) -> None:
+    assert glisk("jobs", "ls", cwd=tmp_path).stderr.startswith("GLK-703")
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    glisk("psql", "--", "-c", "INSERT INTO jobs (workflow) VALUES ('image_edit'), ('image_edit')", cwd=tmp_path)
+    first, second = json.loads(glisk("jobs", "ls", "--json", cwd=tmp_path).stdout)
+    assert (first["status"], second["workflow"]) == ("pending", "image_edit")
+    assert glisk("jobs", "cancel", first["job_id"], cwd=tmp_path).returncode == 2  # nobody is there to say yes
+    assert glisk("jobs", "cancel", "--yes", first["job_id"], cwd=tmp_path).stdout == "1 of 1 cancelled.\n"
+    (dead,) = json.loads(glisk("jobs", "dead", "--json", cwd=tmp_path).stdout)
+    assert dead["id"] == first["id"]
+    assert glisk("jobs", "retry", "--dead", cwd=tmp_path).stdout == "1 of 1 wait again.\n"
+    shown = json.loads(glisk("jobs", "show", str(first["id"]), "--json", cwd=tmp_path).stdout)
+    assert [event["to_status"] for event in shown["timeline"]] == ["failed", "pending"]
+    assert "There is no job 999" in glisk("jobs", "show", "999", cwd=tmp_path).stderr
+
+
+def test_lanes_are_listed_held_resumed_and_limited(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    glisk("psql", "--", "-c", "INSERT INTO lanes (lane, max_concurrency) VALUES ('replicate', 4)", cwd=tmp_path)
+    assert glisk("lanes", "hold", "replicate", "the bill is unpaid", cwd=tmp_path).stdout == "replicate is held.\n"
+    (lane,) = json.loads(glisk("lanes", "ls", "--json", cwd=tmp_path).stdout)
+    assert (lane["state"], lane["held_reason"], lane["rate"]) == ("held", "the bill is unpaid", None)
+    assert glisk("lanes", "resume", "replicate", cwd=tmp_path).stdout == "replicate is open.\n"
+    assert glisk("lanes", "limit", "replicate", "9", cwd=tmp_path).returncode == 0
+    (lane,) = json.loads(glisk("lanes", "ls", "--json", cwd=tmp_path).stdout)
+    assert (lane["state"], lane["max_concurrency"]) == ("open", 9)
+    assert glisk("lanes", "resume", "nowhere", cwd=tmp_path).returncode == 2

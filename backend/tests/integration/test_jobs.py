@@ -11,11 +11,12 @@ import pytest
 
 from glisk.engine import control
 from glisk.engine.claim import Claim
-from glisk.engine.decide import Done, Fail, Verdict
+from glisk.engine.decide import Done, Fail, Retry, Verdict
 from glisk.engine.link import Link
 from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.repositories.job_board import JobBoard
 from glisk.repositories.job_repository import JobRepository, NewJob
-from glisk.workflows import IMAGE_EDIT, JOBS
+from glisk.workflows import IMAGE_EDIT, IMAGE_GENERATION, JOBS
 from tests.engines import Recorder, at_work, finished
 
 EDIT = "image_edit"
@@ -168,3 +169,32 @@ async def test_a_child_that_was_cancelled_before_its_parent_ended_can_be_retried
         assert await control.retry(link, JOBS, [child.id], "pending", "anna") == [child.id]
         while (await finished(connection, 1)).get(child.id) != "completed":
             pass
+
+
+async def test_a_dead_letter_goes_back_to_the_step_it_died_in(
+    jobs: JobRepository, link: Link, database_url: str, connection: Any
+) -> None:
+    job = await jobs.enqueue(NewJob("image_generation"))
+    broken = True
+
+    async def fail_at_first(claim: Claim) -> Verdict:
+        return Retry("the store is full") if broken else Done()
+
+    processors = {"generating": Recorder(), "uploading": Recorder(fail_at_first)}
+    board = JobBoard(link)
+    async with at_work(database_url, processors, IMAGE_GENERATION):
+        assert await finished(connection) == {job.id: "ready-for-uploading-failed"}
+        (dead,) = await board.dead()
+        assert (dead["id"], dead["error_message"]) == (job.id, "the store is full")
+        broken = False
+        assert await board.retry([job.id], "anna") == [job.id]
+        while await finished(connection) != {job.id: "completed"}:
+            pass
+    assert processors["generating"].runs == {job.id: 1}, "what was drawn is not drawn again"
+    timeline = await board.timeline(job.id)
+    assert [(event["from_status"], event["to_status"], event["actor"]) for event in timeline] == [
+        ("generating", "ready-for-uploading", "w"),
+        ("uploading", "ready-for-uploading-failed", "w"),
+        ("ready-for-uploading-failed", "ready-for-uploading", "anna"),
+        ("uploading", "completed", "w"),
+    ]

@@ -38,6 +38,15 @@ def rows(records: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> 
         Console().print(table(records))
 
 
+def document(record: Mapping[str, Any]) -> None:
+    """One thing, as JSON, whatever it is made of."""
+    print(
+        json.dumps(
+            record, indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value)
+        )
+    )
+
+
 def table(records: Sequence[Mapping[str, Any]]) -> Table:
     grid = Table(*records[0], box=None, pad_edge=False, header_style="bold")
     for record in records:
@@ -48,7 +57,12 @@ def table(records: Sequence[Mapping[str, Any]]) -> Table:
 def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return str(value) if isinstance(value, int) and abs(value) > LARGEST_EXACT else value
+    is_exact = (
+        value is None
+        or isinstance(value, str | bool | float)
+        or (isinstance(value, int) and abs(value) <= LARGEST_EXACT)
+    )
+    return value if is_exact else str(value)
 
 
 def shown(value: Any) -> str:

@@ -47,3 +47,11 @@ async def resume(link: Link, lane: str) -> bool:
 async def slow(link: Link, lane: str, after: timedelta) -> None:
     """The provider asked for a pause."""
     await link.fetch(statement("slow_lane"), lane, after)
+
+
+async def limit(link: Link, lane: str, concurrency: int) -> bool:
+    return bool(await link.fetch(statement("limit_lane"), lane, concurrency))
+
+
+async def every_lane(link: Link) -> list[dict[str, Any]]:
+    return [dict(row) for row in await link.fetch(statement("every_lane"))]

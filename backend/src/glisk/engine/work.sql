@@ -186,6 +186,15 @@ UPDATE lanes SET held_at = now(), held_reason = $2 WHERE lane = $1 AND held_at I
 -- name: resume_lane (lane)
 UPDATE lanes SET held_at = NULL, held_reason = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
 
+-- name: limit_lane (lane, concurrency)
+UPDATE lanes SET max_concurrency = $2 WHERE lane = $1 RETURNING lane
+
+-- name: every_lane ()
+SELECT lane, CASE WHEN held_at IS NOT NULL THEN 'held' WHEN open_at > now() THEN 'closed' ELSE 'open' END AS state,
+  max_concurrency, NULLIF(rate, 1e9) AS rate, NULLIF(max_rate, 1e9) AS max_rate, NULLIF(open_at, '-infinity') AS open_at,
+  held_at, held_reason
+FROM lanes ORDER BY lane
+
 -- name: control (ids, status, final, error, actor, open)
 -- What a person does to rows: only to open ones, or only to finished ones. The new epoch puts a holder out at once.
 WITH old AS MATERIALIZED (

@@ -1,0 +1,103 @@
+"""glisk jobs: look at jobs, send them on again, stop them."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from glisk import service, settings
+from glisk.cli import output
+from glisk.repositories.job_board import JobBoard
+
+app = typer.Typer(help="Look at jobs, send them on again, stop them.", no_args_is_help=True)
+T = TypeVar("T")
+
+Workflow = Annotated[str | None, typer.Option("--workflow", help="Only those of this workflow.")]
+Ids = Annotated[list[str] | None, typer.Argument(help="Their ids, as `ls` shows them.")]
+
+
+def mount(root: typer.Typer) -> None:
+    root.add_typer(app, name="jobs")
+
+
+def on_the_board(action: Callable[[JobBoard], Awaitable[T]]) -> T:
+    return service.over_a_link(settings.load(), lambda link: action(JobBoard(link)))
+
+
+@app.command()
+def ls(
+    workflow: Workflow = None,
+    status: Annotated[str | None, typer.Option(help="Only those in this status.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    as_json: output.Json = False,
+) -> None:
+    """The newest jobs."""
+    found = on_the_board(lambda board: board.newest(workflow, status, limit))
+    output.rows(found, as_json=as_json, empty="There are no such jobs.")
+
+
+@app.command()
+def dead(workflow: Workflow = None, as_json: output.Json = False) -> None:
+    """The dead letters: jobs that failed for good."""
+    found = on_the_board(lambda board: board.dead(workflow))
+    output.rows(found, as_json=as_json, empty="There are no dead letters.")
+
+
+@app.command()
+def show(job: Annotated[str, typer.Argument(help="Its id.")], as_json: output.Json = False) -> None:
+    """One job with everything that happened to it."""
+
+    async def look(board: JobBoard) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+        found = await required(board, job)
+        return found, await board.timeline(found["id"]), await board.attempts(found["id"])
+
+    found, timeline, attempts = on_the_board(look)
+    if as_json:
+        output.document({**found, "timeline": timeline, "attempts": attempts})
+        return
+    output.rows([{"": name, " ": value} for name, value in found.items() if value is not None], as_json=False, empty="")
+    output.rows(timeline, as_json=False, empty="Nothing has happened to it yet.")
+    output.rows(attempts, as_json=False, empty="Nothing was paid for it.")
+
+
+@app.command()
+def retry(
+    jobs: Ids = None,
+    all_dead: Annotated[bool, typer.Option("--dead", help="All dead letters (of --workflow, if given).")] = False,
+    workflow: Workflow = None,
+    yes: output.Yes = False,
+) -> None:
+    """Send jobs that have ended back to the step they ended in."""
+
+    async def chosen(board: JobBoard) -> list[int]:
+        if all_dead:
+            return [job["id"] for job in await board.dead(workflow)]
+        return [(await required(board, job))["id"] for job in jobs or []]
+
+    ids = on_the_board(chosen)
+    output.confirm(f"Retry {len(ids)} jobs?", yes=yes or len(ids) < 2)
+    moved = on_the_board(lambda board: board.retry(ids, getpass.getuser()))
+    typer.echo(f"{len(moved)} of {len(ids)} wait again.")
+
+
+@app.command()
+def cancel(jobs: Annotated[list[str], typer.Argument(help="Their ids.")], yes: output.Yes = False) -> None:
+    """Stop jobs, waiting or at work."""
+
+    async def chosen(board: JobBoard) -> list[int]:
+        return [(await required(board, job))["id"] for job in jobs]
+
+    ids = on_the_board(chosen)
+    output.confirm(f"Cancel {len(ids)} jobs?", yes=yes)
+    moved = on_the_board(lambda board: board.cancel(ids, getpass.getuser()))
+    typer.echo(f"{len(moved)} of {len(ids)} cancelled.")
+
+
+async def required(board: JobBoard, key: str) -> dict[str, Any]:
+    found = await board.find(key)
+    if found is None:
+        raise typer.BadParameter(f"There is no job {key}.")
+    return found

@@ -1,0 +1,69 @@
+"""Jobs as people look at them: lists, one job with its timeline, the dead letters; and sending them on again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from glisk.engine import control
+from glisk.engine.link import Link
+from glisk.workflows import JOBS, WORKFLOWS
+
+LIST = """
+    SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
+      CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
+           WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
+    FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
+DEAD = """
+    SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
+    WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
+ONE = "SELECT * FROM jobs WHERE id::text = $1 OR job_id::text = $1"
+TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
+ATTEMPTS = """
+    SELECT started_at, step, provider, outcome, cost, receipt, error FROM attempts WHERE item_id = $1 ORDER BY attempt_id"""
+# Where each ended: the active state it was in last.
+ENDED_IN = """
+    SELECT j.id, j.workflow, (SELECT from_status FROM events e WHERE e.item_id = j.id ORDER BY event_id DESC LIMIT 1) AS active
+    FROM jobs j WHERE j.id = ANY ($1::bigint[]) AND finished_at IS NOT NULL"""
+
+
+class JobBoard:
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    async def newest(
+        self, workflow: str | None = None, status: str | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self.link.fetch(LIST, workflow, status, limit)]
+
+    async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self.link.fetch(DEAD, workflow, limit)]
+
+    async def find(self, key: str) -> dict[str, Any] | None:
+        """By its public id or by the engine's."""
+        rows = await self.link.fetch(ONE, key)
+        return dict(rows[0]) if rows else None
+
+    async def timeline(self, id: int) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self.link.fetch(TIMELINE, id)]
+
+    async def attempts(self, id: int) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self.link.fetch(ATTEMPTS, id)]
+
+    async def retry(self, ids: Sequence[int], actor: str) -> list[int]:
+        """Each goes back to the step it ended in, or to its first one. Only what has ended can be retried."""
+        by_waiting: dict[str, list[int]] = defaultdict(list)
+        for row in await self.link.fetch(ENDED_IN, list(ids)):
+            by_waiting[waiting_for(row["workflow"], row["active"])].append(row["id"])
+        moved = [await control.retry(self.link, JOBS, some, waiting, actor) for waiting, some in by_waiting.items()]
+        return sorted(id for some in moved for id in some)
+
+    async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
+        good = sorted({status for flow in WORKFLOWS.values() for status in flow.goods()})
+        return await control.cancel(self.link, JOBS, ids, actor, good)
+
+
+def waiting_for(workflow: str, active: str | None) -> str:
+    flow = WORKFLOWS[workflow]
+    return next((waiting for waiting in flow.steps if flow.active(waiting) == active), next(iter(flow.steps)))
