@@ -9,10 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Readers page by (xact, event_id) below pg_snapshot_xmin: a bare serial loses the rows of late commits.
+    # Readers page by (xact, event_id) below pg_snapshot_xmin: a bare serial loses the rows of late commits. So that is the key.
     op.execute("""
         CREATE TABLE events (
-          event_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          event_id    bigint GENERATED ALWAYS AS IDENTITY,
           xact        xid8 NOT NULL DEFAULT pg_current_xact_id(),
           item_id     bigint,
           workflow    text,
@@ -21,10 +21,10 @@ def upgrade() -> None:
           epoch       bigint,
           at          timestamptz NOT NULL DEFAULT now(),
           actor       text NOT NULL,
-          data        jsonb
+          data        jsonb,
+          PRIMARY KEY (xact, event_id)
         )""")
     op.execute("CREATE INDEX events_item ON events (item_id, event_id)")
-    op.execute("CREATE INDEX events_outbox ON events (xact, event_id)")
 
 
 def downgrade() -> None:

@@ -157,13 +157,15 @@ class Token(SQLModel, table=True):
 
 class Event(SQLModel, table=True):
     __tablename__ = "events"
-    __table_args__: ClassVar[Any] = (
-        Index("events_item", "item_id", "event_id"),
-        Index("events_outbox", "xact", "event_id"),
-    )
+    __table_args__: ClassVar[Any] = (Index("events_item", "item_id", "event_id"),)
 
+    xact: int | None = Field(
+        default=None,
+        primary_key=True,
+        sa_type=Xid8,
+        sa_column_kwargs={"server_default": text("pg_current_xact_id()")},
+    )
     event_id: int | None = key(BigInteger, always=True)
-    xact: int | None = defaulted(Xid8, "pg_current_xact_id()")
     item_id: int | None = column(BigInteger)
     workflow: str | None = column(Text)
     from_status: str | None = column(Text)
