@@ -25,6 +25,12 @@ def upgrade() -> None:
           generated_image_url  text,
           generated_image_urls text[]
         )""")
+    # A job's public id carries its key in the last seven bytes, so that it needs no index of its own: an index on random
+    # values made every claim, settle and insert a quarter slower. 66 bits of it are random, so it cannot be guessed.
+    op.execute("""
+        CREATE FUNCTION new_job_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+          SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING substr(int8send(currval('work_id')), 2, 7) FROM 10), 'hex')::uuid
+        $$""")
     op.execute("""
         CREATE TABLE jobs (
           id               bigint PRIMARY KEY DEFAULT nextval('work_id'),
@@ -41,7 +47,7 @@ def upgrade() -> None:
           started_at       timestamptz,
           updated_at       timestamptz NOT NULL DEFAULT now(),
           finished_at      timestamptz,
-          job_id           uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT jobs_job_id_key UNIQUE,
+          job_id           uuid NOT NULL DEFAULT new_job_id(),
           name             text,
           user_id          text REFERENCES users ON DELETE CASCADE,
           conversation_id  text REFERENCES conversations ON DELETE CASCADE,
@@ -72,6 +78,7 @@ def upgrade() -> None:
             WHEN retry_count = 0 THEN created_at
             ELSE ((last_retry AT TIME ZONE 'UTC') + interval '1 minute' * power(2, LEAST(retry_count, 12))) AT TIME ZONE 'UTC'
             END) STORED,
+          CONSTRAINT job_id_holds_id CHECK (substr(uuid_send(job_id), 10, 7) = substr(int8send(id), 2, 7)),
           CONSTRAINT leased_is_whole CHECK ((leased_by IS NULL) = (leased_until IS NULL)),
           CONSTRAINT finished_is_free CHECK (finished_at IS NULL OR leased_by IS NULL),
           CONSTRAINT retried_has_a_time CHECK (retry_count = 0 OR last_retry IS NOT NULL),
@@ -110,3 +117,4 @@ def downgrade() -> None:
     for table in ("job_dependencies", "jobs", "projects", "conversations", "users"):
         op.execute(f"DROP TABLE {table}")
     op.execute("DROP FUNCTION forget_dependency")
+    op.execute("DROP FUNCTION new_job_id")

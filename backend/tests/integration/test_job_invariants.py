@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 BROKEN = [
+    ("job_id_holds_id", "job_id = gen_random_uuid()"),
     ("priority_is_a_digit", "priority = 10"),
     ("retries_are_counted", "retry_count = -1, last_retry = now()"),
     ("retried_has_a_time", "retry_count = 1"),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -63,6 +64,24 @@ async def test_twenty_callers_with_one_key_make_one_job(database_url: str, conne
     assert len({job.id for job in many}) == 1
     assert [job.created for job in many].count(True) == 1
     await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_a_job_is_found_by_either_of_its_ids_and_by_no_other(
+    jobs: JobRepository, link: Link, connection: Any
+) -> None:
+    copied = await jobs.enqueue(NewJob(EDIT))
+    checked = await jobs.enqueue(NewJob(EDIT, unique_key="k"))
+    by_hand = await connection.fetchrow("INSERT INTO jobs (workflow) VALUES ('image_edit') RETURNING id, job_id")
+    board = JobBoard(link)
+    for id, job_id in ((copied.id, copied.job_id), (checked.id, checked.job_id), tuple(by_hand)):
+        assert job_id.version == 4
+        for key in (str(id), str(job_id)):
+            found = await board.find(key)
+            assert found is not None
+            assert found["id"] == id
+    guessed = UUID(bytes=bytes(9) + copied.job_id.bytes[9:])
+    for key in (str(guessed), str(uuid4()), "nonsense", "-1", "9" * 30):
+        assert await board.find(key) is None
 
 
 @pytest.mark.parametrize("workflow", ["token", "nonsense"])

@@ -205,7 +205,6 @@ class Project(SQLModel, table=True):
 class Job(SQLModel, table=True):
     __tablename__ = "jobs"
     __table_args__: ClassVar[Any] = (
-        UniqueConstraint("job_id", name="jobs_job_id_key"),
         Index(
             *("jobs_open", "workflow", "status", "priority", "ready_at", "id"),
             postgresql_where=text("finished_at IS NULL"),
@@ -245,7 +244,7 @@ class Job(SQLModel, table=True):
     finished_at: datetime | None = column(Instant)
 
     # Seeds 000, 001, 002 and 004.
-    job_id: UUID | None = Field(default=None, nullable=False, sa_column_kwargs={"server_default": NEW_UUID})
+    job_id: UUID | None = defaulted(Uuid, "new_job_id()")
     name: str | None = column(Text)
     user_id: str | None = belongs_to("users.user_id")
     conversation_id: str | None = belongs_to("conversations.conversation_id")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from glisk.engine import control
 from glisk.engine.link import Link
+from glisk.repositories.job_repository import key_in
 from glisk.workflows import JOBS, WORKFLOWS
 
+LARGEST_ID = 2**63 - 1
 LIST = """
     SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
       CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
@@ -18,7 +21,7 @@ LIST = """
 DEAD = """
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
     WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
-ONE = "SELECT * FROM jobs WHERE id::text = $1 OR job_id::text = $1"
+ONE = "SELECT * FROM jobs WHERE id = $1 AND ($2::uuid IS NULL OR job_id = $2)"
 TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
 ATTEMPTS = """
     SELECT started_at, step, provider, outcome, cost, receipt, error FROM attempts WHERE item_id = $1 ORDER BY attempt_id"""
@@ -42,7 +45,12 @@ class JobBoard:
 
     async def find(self, key: str) -> dict[str, Any] | None:
         """By its public id or by the engine's."""
-        rows = await self.link.fetch(ONE, key)
+        try:
+            job_id = None if key.isdecimal() else UUID(key)
+        except ValueError:
+            return None
+        id = key_in(job_id) if job_id else min(int(key), LARGEST_ID)
+        rows = await self.link.fetch(ONE, id, job_id)
         return dict(rows[0]) if rows else None
 
     async def timeline(self, id: int) -> list[dict[str, Any]]:
