@@ -7,6 +7,61 @@ down_revision = "006"
 branch_labels = None
 depends_on = None
 
+JOBS = """
+CREATE TABLE jobs (
+  id               bigint PRIMARY KEY DEFAULT nextval('work_id'),
+  workflow         text NOT NULL,
+  status           text NOT NULL DEFAULT 'pending',
+  priority         smallint NOT NULL DEFAULT 0 CONSTRAINT priority_is_a_digit CHECK (priority BETWEEN 0 AND 9),
+  not_before       timestamptz,
+  retry_count      smallint NOT NULL DEFAULT 0 CONSTRAINT retries_are_counted CHECK (retry_count >= 0),
+  last_retry       timestamptz,
+  leased_by        text,
+  leased_until     timestamptz,
+  epoch            bigint NOT NULL DEFAULT 0,
+  reclaims         smallint NOT NULL DEFAULT 0,
+  started_at       timestamptz,
+  updated_at       timestamptz NOT NULL DEFAULT now(),
+  finished_at      timestamptz,
+  job_id           uuid NOT NULL DEFAULT new_job_id(),
+  name             text,
+  user_id          text REFERENCES users ON DELETE CASCADE,
+  conversation_id  text REFERENCES conversations ON DELETE CASCADE,
+  project_id       uuid REFERENCES projects ON DELETE CASCADE,
+  payload          jsonb NOT NULL DEFAULT '{}',
+  opts             jsonb,
+  result           jsonb,
+  result_url       text,
+  output_r2_key    text,
+  error_message    text CONSTRAINT error_is_short CHECK (char_length(error_message) <= 1000),
+  stacktrace       text,
+  progress         smallint NOT NULL DEFAULT 0 CONSTRAINT progress_is_a_percentage CHECK (progress BETWEEN 0 AND 100),
+  max_attempts     smallint CONSTRAINT attempts_are_allowed CHECK (max_attempts > 0),
+  unique_key       text,
+  parent_job_id    bigint REFERENCES jobs ON DELETE SET NULL,
+  dependency_count integer NOT NULL DEFAULT 0 CONSTRAINT dependencies_are_counted CHECK (dependency_count >= 0),
+  has_children     boolean NOT NULL DEFAULT false,
+  paused_at        timestamptz,
+  delivered_at     timestamptz,
+  created_at       timestamptz NOT NULL DEFAULT now(),
+  -- Seed 000's column, for its readers; the claim does not use it. A parked `…-failed` is not ready.
+  ready smallint GENERATED ALWAYS AS (CASE
+    WHEN (status = 'pending' OR status LIKE 'ready-for-%') AND status NOT LIKE '%-failed' THEN 1 ELSE 0 END) STORED,
+  -- Seed 000's formula, unless a time was asked for. By way of UTC: adding to a timestamptz is not immutable.
+  ready_at timestamptz GENERATED ALWAYS AS (CASE
+    WHEN dependency_count > 0 OR paused_at IS NOT NULL THEN 'infinity'
+    WHEN not_before IS NOT NULL THEN not_before
+    WHEN retry_count = 0 THEN created_at
+    ELSE ((last_retry AT TIME ZONE 'UTC') + interval '1 minute' * power(2, LEAST(retry_count, 12))) AT TIME ZONE 'UTC'
+    END) STORED,
+  CONSTRAINT job_id_holds_id CHECK (substr(uuid_send(job_id), 10, 7) = substr(int8send(id), 2, 7)),
+  CONSTRAINT leased_is_whole CHECK ((leased_by IS NULL) = (leased_until IS NULL)),
+  CONSTRAINT finished_is_free CHECK (finished_at IS NULL OR leased_by IS NULL),
+  CONSTRAINT retried_has_a_time CHECK (retry_count = 0 OR last_retry IS NOT NULL),
+  CONSTRAINT failed_has_error
+    CHECK ((status <> 'failed' AND status NOT LIKE '%-failed') OR error_message IS NOT NULL)
+) WITH (fillfactor = 80)"""
+
 
 def upgrade() -> None:
     op.execute("CREATE TABLE users (user_id text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now())")
@@ -31,60 +86,7 @@ def upgrade() -> None:
         CREATE FUNCTION new_job_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
           SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING substr(int8send(currval('work_id')), 2, 7) FROM 10), 'hex')::uuid
         $$""")
-    op.execute("""
-        CREATE TABLE jobs (
-          id               bigint PRIMARY KEY DEFAULT nextval('work_id'),
-          workflow         text NOT NULL,
-          status           text NOT NULL DEFAULT 'pending',
-          priority         smallint NOT NULL DEFAULT 0 CONSTRAINT priority_is_a_digit CHECK (priority BETWEEN 0 AND 9),
-          not_before       timestamptz,
-          retry_count      smallint NOT NULL DEFAULT 0 CONSTRAINT retries_are_counted CHECK (retry_count >= 0),
-          last_retry       timestamptz,
-          leased_by        text,
-          leased_until     timestamptz,
-          epoch            bigint NOT NULL DEFAULT 0,
-          reclaims         smallint NOT NULL DEFAULT 0,
-          started_at       timestamptz,
-          updated_at       timestamptz NOT NULL DEFAULT now(),
-          finished_at      timestamptz,
-          job_id           uuid NOT NULL DEFAULT new_job_id(),
-          name             text,
-          user_id          text REFERENCES users ON DELETE CASCADE,
-          conversation_id  text REFERENCES conversations ON DELETE CASCADE,
-          project_id       uuid REFERENCES projects ON DELETE CASCADE,
-          payload          jsonb NOT NULL DEFAULT '{}',
-          opts             jsonb,
-          result           jsonb,
-          result_url       text,
-          output_r2_key    text,
-          error_message    text CONSTRAINT error_is_short CHECK (char_length(error_message) <= 1000),
-          stacktrace       text,
-          progress         smallint NOT NULL DEFAULT 0 CONSTRAINT progress_is_a_percentage CHECK (progress BETWEEN 0 AND 100),
-          max_attempts     smallint CONSTRAINT attempts_are_allowed CHECK (max_attempts > 0),
-          unique_key       text,
-          parent_job_id    bigint REFERENCES jobs ON DELETE SET NULL,
-          dependency_count integer NOT NULL DEFAULT 0 CONSTRAINT dependencies_are_counted CHECK (dependency_count >= 0),
-          has_children     boolean NOT NULL DEFAULT false,
-          paused_at        timestamptz,
-          delivered_at     timestamptz,
-          created_at       timestamptz NOT NULL DEFAULT now(),
-          -- Seed 000's column, for its readers; the claim does not use it. A parked `…-failed` is not ready.
-          ready smallint GENERATED ALWAYS AS (CASE
-            WHEN (status = 'pending' OR status LIKE 'ready-for-%') AND status NOT LIKE '%-failed' THEN 1 ELSE 0 END) STORED,
-          -- Seed 000's formula, unless a time was asked for. By way of UTC: adding to a timestamptz is not immutable.
-          ready_at timestamptz GENERATED ALWAYS AS (CASE
-            WHEN dependency_count > 0 OR paused_at IS NOT NULL THEN 'infinity'
-            WHEN not_before IS NOT NULL THEN not_before
-            WHEN retry_count = 0 THEN created_at
-            ELSE ((last_retry AT TIME ZONE 'UTC') + interval '1 minute' * power(2, LEAST(retry_count, 12))) AT TIME ZONE 'UTC'
-            END) STORED,
-          CONSTRAINT job_id_holds_id CHECK (substr(uuid_send(job_id), 10, 7) = substr(int8send(id), 2, 7)),
-          CONSTRAINT leased_is_whole CHECK ((leased_by IS NULL) = (leased_until IS NULL)),
-          CONSTRAINT finished_is_free CHECK (finished_at IS NULL OR leased_by IS NULL),
-          CONSTRAINT retried_has_a_time CHECK (retry_count = 0 OR last_retry IS NOT NULL),
-          CONSTRAINT failed_has_error
-            CHECK ((status <> 'failed' AND status NOT LIKE '%-failed') OR error_message IS NOT NULL)
-        ) WITH (fillfactor = 80)""")
+    op.execute(JOBS)
     op.execute("CREATE INDEX jobs_open ON jobs (workflow, status, priority, ready_at, id) WHERE finished_at IS NULL")
     op.execute("""
         CREATE UNIQUE INDEX jobs_unique ON jobs (unique_key) WHERE unique_key IS NOT NULL AND finished_at IS NULL""")

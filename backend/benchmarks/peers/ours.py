@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from glisk.db import migrate
 from glisk.engine.claim import Claim
@@ -45,14 +46,14 @@ async def drain(url: str, n: int, batch: int = 100) -> float:
     worker = Worker(url, [Station(NOOP, "pending", Nothing())], "bench", Pace(concurrency=6 * batch, batch=batch))
     left, over, settled = n, asyncio.Event(), worker.settled
 
-    def count(group: list[Decided]) -> None:
+    def count(group: Sequence[Decided]) -> None:
         nonlocal left
         settled(group)
         left -= len(group)
         if left <= 0:
             over.set()
 
-    worker.settler.on_settled = count  # type: ignore[assignment]
+    worker.settler.on_settled = count
     started = time.perf_counter()
     running = asyncio.create_task(worker.run())
     await over.wait()

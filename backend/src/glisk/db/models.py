@@ -94,6 +94,22 @@ JOB_READY_AT = """CASE
 END"""
 
 
+class Work(SQLModel):
+    """The columns by which the engine works: the same in every work table, beside `id`, `workflow`, `status` and `ready_at`."""
+
+    priority: int = defaulted(SmallInteger, "0", 0)
+    not_before: datetime | None = column(Instant)
+    retry_count: int = defaulted(SmallInteger, "0", 0)
+    last_retry: datetime | None = column(Instant)
+    leased_by: str | None = column(Text)
+    leased_until: datetime | None = column(Instant)
+    epoch: int = defaulted(BigInteger, "0", 0)
+    reclaims: int = defaulted(SmallInteger, "0", 0)
+    started_at: datetime | None = column(Instant)
+    updated_at: datetime | None = defaulted(Instant, "now()")
+    finished_at: datetime | None = column(Instant)
+
+
 class Author(SQLModel, table=True):
     __tablename__ = "authors"
 
@@ -102,7 +118,7 @@ class Author(SQLModel, table=True):
     prompt_text: str | None = column(Text)
 
 
-class Token(SQLModel, table=True):
+class Token(Work, table=True):
     __tablename__ = "tokens_s0"
     __table_args__: ClassVar[Any] = (
         UniqueConstraint("id", name="tokens_s0_id_key"),
@@ -127,20 +143,9 @@ class Token(SQLModel, table=True):
     generation_attempts: int = defaulted(Integer, "0", 0)
     generation_error: str | None = column(Text)
 
-    # Work: the same in every work table; the engine knows only these.
+    # Work.
     id: int | None = defaulted(BigInteger, "nextval('work_id')")
     workflow: str = defaulted(Text, "'token'", "token")
-    priority: int = defaulted(SmallInteger, "0", 0)
-    not_before: datetime | None = column(Instant)
-    retry_count: int = defaulted(SmallInteger, "0", 0)
-    last_retry: datetime | None = column(Instant)
-    leased_by: str | None = column(Text)
-    leased_until: datetime | None = column(Instant)
-    epoch: int = defaulted(BigInteger, "0", 0)
-    reclaims: int = defaulted(SmallInteger, "0", 0)
-    started_at: datetime | None = column(Instant)
-    updated_at: datetime | None = defaulted(Instant, "now()")
-    finished_at: datetime | None = column(Instant)
     ready_at: datetime | None = column(
         Instant, sa_column_args=[Computed("COALESCE(not_before, detected_at)", persisted=True)]
     )
@@ -202,7 +207,7 @@ class Project(SQLModel, table=True):
     generated_image_urls: list[str] | None = column(ARRAY(Text))
 
 
-class Job(SQLModel, table=True):
+class Job(Work, table=True):
     __tablename__ = "jobs"
     __table_args__: ClassVar[Any] = (
         Index(
@@ -222,7 +227,7 @@ class Job(SQLModel, table=True):
         Index("jobs_parent", "parent_job_id", "dependency_count", postgresql_where=text("parent_job_id IS NOT NULL")),
     )
 
-    # Work: the same in every work table; the engine knows only these.
+    # Work.
     id: int | None = Field(
         default=None,
         primary_key=True,
@@ -231,17 +236,6 @@ class Job(SQLModel, table=True):
     )
     workflow: str = Field(sa_type=Text)
     status: str = defaulted(Text, "'pending'", "pending")
-    priority: int = defaulted(SmallInteger, "0", 0)
-    not_before: datetime | None = column(Instant)
-    retry_count: int = defaulted(SmallInteger, "0", 0)
-    last_retry: datetime | None = column(Instant)
-    leased_by: str | None = column(Text)
-    leased_until: datetime | None = column(Instant)
-    epoch: int = defaulted(BigInteger, "0", 0)
-    reclaims: int = defaulted(SmallInteger, "0", 0)
-    started_at: datetime | None = column(Instant)
-    updated_at: datetime | None = defaulted(Instant, "now()")
-    finished_at: datetime | None = column(Instant)
 
     # Seeds 000, 001, 002 and 004.
     job_id: UUID | None = defaulted(Uuid, "new_job_id()")
