@@ -24,6 +24,13 @@ from glisk.dev import postgres
 # A test may lose its data with the machine; not waiting for the disk makes the suite several times faster.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 TEMPLATE = "glisk_template"
+# Tells of every settled transition, so that a test can wait for one. Made before any worker starts: one that is stopped may hold a lock.
+WATCHED = """
+    CREATE OR REPLACE FUNCTION tell_the_test() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      NOTIFY glisk_test;
+      RETURN NULL;
+    END $$;
+    CREATE OR REPLACE TRIGGER tell_the_test AFTER INSERT ON events EXECUTE FUNCTION tell_the_test()"""
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +92,7 @@ async def session(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
 @pytest.fixture
 async def connection(database_url: str) -> AsyncIterator[Any]:
     connection = await asyncpg.connect(database_url)
+    await connection.execute(WATCHED)
     yield connection
     await connection.close()
 

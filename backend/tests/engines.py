@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-import asyncpg
-
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
 from glisk.engine.worker import Pace, Station, Worker
@@ -67,29 +65,19 @@ async def enqueue(connection: Any, n: int, workflow: Workflow = ONE_STEP, column
 
 
 async def finished(connection: Any, n: int = 1) -> dict[int, str]:
-    """Waits until so many jobs have ended; the test's timeout is the limit."""
-    while True:
-        rows = await connection.fetch("SELECT id, status FROM jobs WHERE finished_at IS NOT NULL")
-        if len(rows) >= n:
-            return {row["id"]: row["status"] for row in rows}
-        await next_event(connection, "glisk_test")
-
-
-async def next_event(connection: Any, channel: str) -> None:
-    """A trigger on `events` (see `watched`) tells of every settled transition; none within 50 ms is worth a second look."""
+    """Waits until so many jobs have ended, on a connection that is `watched`; the test's timeout is the limit."""
     heard = asyncio.Event()
 
     def hear(*_: Any) -> None:
         heard.set()
 
-    await connection.add_listener(channel, hear)
+    await connection.add_listener("glisk_test", hear)  # before the first look: what happens after it is heard
     try:
-        await asyncio.wait_for(heard.wait(), 0.05)
-    except TimeoutError:
-        pass
+        while True:
+            rows = await connection.fetch("SELECT id, status FROM jobs WHERE finished_at IS NOT NULL")
+            if len(rows) >= n:
+                return {row["id"]: row["status"] for row in rows}
+            await heard.wait()
+            heard.clear()
     finally:
-        await connection.remove_listener(channel, hear)
-
-
-async def another(url: str) -> Any:
-    return await asyncpg.connect(url)
+        await connection.remove_listener("glisk_test", hear)

@@ -16,8 +16,7 @@ GliskError
 │   ├── WrongStatus                 GLK-602
 │   ├── UnknownWorkflow             GLK-603
 │   ├── UnknownParent               GLK-604
-│   ├── TooManyJobs                 GLK-605
-│   └── MissingProcessor            GLK-606
+│   └── TooManyJobs                 GLK-605
 └── DatabaseError                   PostgreSQL and its schema
     ├── DatabaseUnreachable         GLK-701
     ├── DatabaseTooOld              GLK-702
@@ -162,12 +161,6 @@ class TooManyJobs(EngineError):
     code = "GLK-605"
     summary = "This user has as many open jobs as are allowed."
     remedy = "Wait until some have ended, or cancel some."
-
-
-class MissingProcessor(EngineError):
-    code = "GLK-606"
-    summary = "A workflow names a process that nobody can do."
-    remedy = "Add a processor for it in glisk/processors, or correct the name in glisk/workflows.py."
 
 
 class DatabaseUnreachable(DatabaseError):

@@ -82,3 +82,4 @@ R2_IMAGE = Workflow(
 )
 
 WORKFLOWS = by_name([TOKEN, IMAGE_GENERATION, DANBOORU_TAGGER, LLM_TASK, IMAGE_EDIT, R2_IMAGE])
+GOOD = sorted({status for flow in WORKFLOWS.values() for status in flow.goods()})  # how anything can end well

@@ -22,7 +22,7 @@ from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
 from glisk.engine.link import LinkLost
 from glisk.engine.worker import Pace
-from tests.conftest import FAST
+from tests.conftest import FAST, WATCHED
 from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 from tests.forked import FORKS
 
@@ -136,6 +136,7 @@ async def test_everything_finishes_over_restarts_of_the_database(tmp_path: Path)
     with ExitStack() as stack:
         url = stack.enter_context(postgres.running(home, FAST))
         await asyncio.to_thread(migrate.upgrade, url)
+        await over(url, lambda connection: connection.execute(WATCHED))
         ids = await over(url, lambda connection: enqueue(connection, 3000))
         recorder = Recorder()
         async with at_work(url, {"only": recorder}):

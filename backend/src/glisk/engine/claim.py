@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from glisk.engine.decide import Row, Verdict
@@ -46,6 +46,3 @@ class Processor(Protocol):
     lane: str | None
 
     async def run(self, claim: Claim) -> Verdict: ...
-
-
-Facts = Mapping[str, Any]

@@ -10,7 +10,7 @@ from uuid import UUID
 from glisk.engine import control
 from glisk.engine.link import Link
 from glisk.repositories.job_repository import key_in
-from glisk.workflows import JOBS, WORKFLOWS
+from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 LARGEST_ID = 2**63 - 1
 LIST = """
@@ -68,8 +68,7 @@ class JobBoard:
         return sorted(id for some in moved for id in some)
 
     async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
-        good = sorted({status for flow in WORKFLOWS.values() for status in flow.goods()})
-        return await control.cancel(self.link, JOBS, ids, actor, good)
+        return await control.cancel(self.link, JOBS, ids, actor, GOOD)
 
 
 def waiting_for(workflow: str, active: str | None) -> str:

@@ -14,7 +14,7 @@ from glisk.engine.link import Link, Together
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
-from glisk.workflows import JOBS, WORKFLOWS
+from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
 # Two callers of one user at once would both see room for one more.
@@ -143,7 +143,6 @@ async def depend(fetch: Fetch, child: int, job: NewJob) -> None:
         row["parent_id"] for row in await fetch(statement("depend", JOBS), child, list(job.parents), job.on_failure)
     }
     ended = {row["id"]: row["status"] for row in await fetch(ENDS, [id for id in job.parents if id not in waits])}
-    good = {status for workflow in WORKFLOWS.values() for status in workflow.goods()}
     for parent in set(job.parents) - waits:
-        if parent not in ended or (job.on_failure == "fail" and ended[parent] not in good):
+        if parent not in ended or (job.on_failure == "fail" and ended[parent] not in GOOD):
             raise UnknownParent(f"Job {parent} {'is ' + ended[parent] if parent in ended else 'does not exist'}.")
