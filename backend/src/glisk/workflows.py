@@ -9,10 +9,12 @@ from glisk.engine.workflow import FAILED, Backoff, Step, Workflow, WorkTable, by
 TOKENS = WorkTable(
     "tokens_s0",
     error="generation_error",
-    facts=(
-        *("image_url", "generation_attempts", "generation_error", "prompt", "prompt_source"),
-        *("image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid"),
-    ),
+    facts={
+        "generation_attempts": "integer",
+        "image_sha256": "bytea",
+        **dict.fromkeys(("generation_error", "prompt", "prompt_source", "image_url"), "text"),
+        **dict.fromkeys(("image_key", "image_mime", "image_cid", "metadata_cid"), "text"),
+    },
     reads=(
         *("chain_id", "contract_address", "token_id", "author_id", "prompt", "prompt_source"),
         *("image_url", "image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid"),
@@ -23,7 +25,12 @@ TOKENS = WorkTable(
 JOBS = WorkTable(
     "jobs",
     error="error_message",
-    facts=("payload", "result", "result_url", "output_r2_key", "error_message", "stacktrace", "progress"),
+    facts={
+        "payload": "jsonb",
+        "result": "jsonb",
+        "progress": "smallint",
+        **dict.fromkeys(("result_url", "output_r2_key", "error_message", "stacktrace"), "text"),
+    },
     reads=("job_id", "name", "user_id", "project_id", "payload", "opts", "progress", "max_attempts"),
     merges=("payload",),
     edges="job_dependencies",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
 
+import asyncpg
 import pytest
 
+from glisk.engine.link import STEADY
 from glisk.engine.statements import statement
 from glisk.workflows import JOBS
 from tests.engines import ONE_STEP, enqueue
@@ -27,9 +29,19 @@ async def prepare(connection: Any, state: str) -> None:
     await enqueue(connection, 200)  # after the statistics were made, as in life
 
 
-async def plan(connection: Any, name: str, *arguments: Any) -> dict[str, Any]:
-    query = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement(name, JOBS)
-    found: dict[str, Any] = json.loads(await connection.fetchval(query, *arguments))[0]["Plan"]
+@pytest.fixture(params=["plain", "steady"])
+async def planner(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Any]:
+    """A connection as a repository has it, and one as a worker has it."""
+    settings = STEADY if request.param == "steady" else {}
+    connection = await asyncpg.connect(database_url, server_settings=settings)
+    yield connection
+    await connection.close()
+
+
+async def plan(connection: Any, sql: str, *arguments: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(await connection.fetchval("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, *arguments))[
+        0
+    ]["Plan"]
     return found
 
 
@@ -41,21 +53,20 @@ def scans(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
-async def test_a_claim_walks_the_open_index(state: str, connection: Any) -> None:
+async def test_a_claim_walks_the_open_index(state: str, connection: Any, planner: Any) -> None:
     await prepare(connection, state)
-    found = set(scans(await plan(connection, "claim", *CLAIM)))
+    found = set(scans(await plan(planner, statement("claim", JOBS), *CLAIM)))
     assert ("Index Scan", "jobs_open") in found
     assert ("Seq Scan", "") not in found or state == "fresh"  # a table of a few pages is read whole, and rightly
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
-async def test_a_settle_goes_by_the_key(state: str, connection: Any) -> None:
+async def test_a_settle_goes_by_the_key(state: str, connection: Any, planner: Any) -> None:
     await prepare(connection, state)
     rows = await connection.fetch(statement("claim", JOBS), *CLAIM)
     n = len(rows)
     ids, epochs = [row["id"] for row in rows], [row["epoch"] for row in rows]
-    facts = ['{"error_message": null}'] * n
-    terms = (ids, epochs, ["only"] * n, ["completed"] * n, [0] * n, [None] * n, [True] * n, facts, "w", False)
-    found = set(scans(await plan(connection, "settle", *terms)))
+    terms = (ids, epochs, [None] * n, "only", "completed", 0, True, "w", False, [None] * n)
+    found = set(scans(await plan(planner, statement("settle", JOBS, ("error_message",)), *terms)))
     assert n == 100
     assert found == {("Index Scan", "jobs_pkey")} or state == "fresh"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Hold, Retry, Row, Transition, Verdict, Wait, decide, storable
 from glisk.engine.workflow import Workflow

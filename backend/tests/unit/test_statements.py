@@ -27,7 +27,13 @@ def test_a_statement_that_names_no_table_needs_none() -> None:
         statement("claim")
 
 
+def test_facts_are_written_into_just_the_columns_named() -> None:
+    sql = statement("settle", JOBS, ("payload", "result"))
+    assert "payload = t.payload || COALESCE(v.payload, '{}'), result = v.result" in sql
+    assert "$10::jsonb[], $11::jsonb[]" in sql
+
+
 @pytest.mark.parametrize("name", ["tokens; DROP TABLE x", "Tokens", '"t"', "", "t t"])
 def test_only_plain_names_become_sql(name: str) -> None:
     with pytest.raises(ValueError, match="Not a plain SQL name"):
-        WorkTable(name, "error", ())
+        WorkTable(name, "error", {})

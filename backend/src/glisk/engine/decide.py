@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from glisk.engine.workflow import FAILED, Step, Workflow
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed."""
 
     id: int
@@ -27,58 +29,52 @@ class Row:
     max_attempts: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The step succeeded; its facts go onto the row."""
 
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """The step failed in a way that may pass. `category` is how a person would call it: network, rate limit, …"""
 
     error: str
     category: str = "transient"
     after: timedelta | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Not now: the provider asked for a pause, the mint is not safe yet, we are shutting down. Uses no attempt."""
 
     after: timedelta = timedelta()
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Nothing in this lane can succeed until a person has mended the cause. Uses no attempt."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """The step failed for good."""
 
     error: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = NOTHING
 
 
 Verdict: TypeAlias = Done | Retry | Wait | Hold | Fail
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """What the engine will write."""
 
     status: str
     is_final: bool
     retry_count: int = 0
     delay: timedelta | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = NOTHING
 
 
 def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.0) -> Transition:

@@ -51,7 +51,7 @@ class Heart:
 
     async def beat_on(self) -> None:
         self.loop, self.wake = asyncio.get_running_loop(), asyncio.Event()
-        link, interval, beaten_at = Link(self.url), self.lease.total_seconds() / 3, time.monotonic()
+        link, interval, beaten_at = Link(self.url, steady=True), self.lease.total_seconds() / 3, time.monotonic()
         while not self.is_stopped:
             if time.monotonic() - self.pulse < HUNG_AFTER_S:
                 try:

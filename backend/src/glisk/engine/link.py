@@ -15,6 +15,14 @@ T = TypeVar("T")
 
 LOST = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError)
 
+# For the engine's own statements: one plan each, along the index it was written for, whatever the statistics say; no
+# planning every time. And a worker that is stopped inside a transaction must not keep its locks for ever.
+STEADY = {
+    "plan_cache_mode": "force_generic_plan",
+    **dict.fromkeys(("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off"),
+    "idle_in_transaction_session_timeout": "10s",
+}
+
 
 class LinkLost(Exception):
     """The connection broke. What was sent may or may not have been done."""
@@ -36,10 +44,12 @@ class Together:
 
 
 class Link:
-    """One connection; one statement at a time."""
+    """One connection; one statement at a time. `pooled`: through a pooler that gives every transaction another session,
+    where nothing can be prepared or set for later."""
 
-    def __init__(self, url: str, **options: Any) -> None:
-        self.url, self.options = url, options
+    def __init__(self, url: str, *, steady: bool = False, pooled: bool = False) -> None:
+        self.url = url
+        self.options = {"statement_cache_size": 0} if pooled else {"server_settings": STEADY if steady else {}}
         self.lock = asyncio.Lock()
         self.connection: Any = None
 

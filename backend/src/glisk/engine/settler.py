@@ -17,6 +17,7 @@ from glisk.engine.workflow import FAILED, WorkTable
 log = structlog.get_logger()
 
 GROUP = 1000
+REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, store.Unwritable)  # by the database, or on the way to it
 
 
 class Settler:
@@ -52,7 +53,7 @@ class Settler:
         try:
             # Sent again after a lost answer it changes nothing: the epoch has moved.
             await persistently(lambda: self.write(table, group), "settle")
-        except asyncpg.PostgresError as error:
+        except REFUSED as error:
             log.error("settle refused", error=str(error), rows=len(group))
             if len(group) == 1:
                 group = [(group[0][0], refused(table, group[0], error))]
@@ -63,9 +64,8 @@ class Settler:
 
     async def write(self, table: WorkTable, group: Sequence[Decided]) -> None:
         settled = await store.settle(self.link.fetch, table, group, self.actor, with_parents=False)
-        left = [decided for decided in group if decided[0].id not in settled]
-        if left and table.edges:
-            await self.write_parents(table, left)
+        if table.edges and len(settled) < len(group):
+            await self.write_parents(table, [decided for decided in group if decided[0].id not in settled])
 
     async def write_parents(self, table: WorkTable, group: Iterable[Decided]) -> None:
         async with self.link.transaction() as fetch:
@@ -73,7 +73,7 @@ class Settler:
             await store.release(fetch, table, [id for id, releases in settled.items() if releases], self.good)
 
 
-def refused(table: WorkTable, decided: Decided, error: asyncpg.PostgresError) -> Transition:
+def refused(table: WorkTable, decided: Decided, error: Exception) -> Transition:
     """Without the facts: one of them is what was refused."""
     message = f"The result could not be written: {error}"
     return Transition(FAILED, is_final=True, retry_count=decided[0].retry_count, facts={table.error: storable(message)})

@@ -9,13 +9,15 @@ from importlib.resources import files
 from glisk.engine.workflow import WorkTable
 
 ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
+FIRST_FACT = {"note": 3, "settle": 10}  # the number of the parameter
 TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
 
 
 @cache
-def statement(name: str, table: WorkTable | None = None) -> str:
-    """The text is composed from a WorkTable's checked names and nothing else. Some statements need none."""
-    blanks = blanks_of(table) if table else {}
+def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] = ()) -> str:
+    """The text is composed from a WorkTable's checked names and nothing else. Some statements need none; those that write
+    facts are made for just the columns named."""
+    blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
     return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], every_statement()[name])
 
 
@@ -23,11 +25,9 @@ def blanks_of(table: WorkTable) -> dict[str, str]:
     return {
         "table": table.name,
         "error": table.error,
-        "facts": ", ".join(table.facts),
         "row": ", ".join(f"t.{name}" for name in (*ROW, *table.reads)),
         "budget": table.budget,
         "edges": table.edges,
-        "new_facts": ", ".join(merged(name) if name in table.merges else f"r.{name}" for name in table.facts),
         "refill": ""
         if table.budget == "retry_count"
         else f"{table.budget} = CASE WHEN $3 THEN t.{table.budget} ELSE 0 END, ",
@@ -35,8 +35,20 @@ def blanks_of(table: WorkTable) -> dict[str, str]:
     }
 
 
+def facts_of(statement: str, table: WorkTable, names: tuple[str, ...]) -> dict[str, str]:
+    """The facts are a statement's last parameters, an array each where it writes many rows."""
+    first = FIRST_FACT.get(statement, 1)
+    places = [(f"${first + n}", table.facts[name]) for n, name in enumerate(names)]
+    return {
+        "sets": "".join(f", {name} = {merged(name) if name in table.merges else f'v.{name}'}" for name in names),
+        "arrays": "".join(f", {place}::{type}[]" for place, type in places),
+        "scalars": "".join(f", {place}::{type}" for place, type in places),
+        "names": "".join(f", {name}" for name in names),
+    }
+
+
 def merged(name: str) -> str:
-    return f"t.{name} || COALESCE(v.facts -> '{name}', '{{}}')"
+    return f"t.{name} || COALESCE(v.{name}, '{{}}')"
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -17,6 +18,11 @@ encode = msgspec.json.Encoder().encode
 # How a statement is run, text first, then its parameters: the `fetch` of an asyncpg connection, or the same over a session.
 Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
 Decided: TypeAlias = tuple[Row, Transition]
+Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, failures, whether it ends, which facts
+
+
+class Unwritable(Exception):
+    """A fact that no column can hold: the processor's mistake."""
 
 
 async def pick(fetch: Fetch, workflow: Workflow, waiting: str, limit: int) -> list[int]:
@@ -45,21 +51,43 @@ async def settle(
 ) -> dict[int, bool]:
     """The ids that were still the caller's, each with whether others wait for it; of the rest nothing was written.
     Whoever settles parents must release their children in the same transaction."""
-    columns = list(zip(*(settlement(row, transition) for row, transition in decided), strict=True))
-    if not columns:
-        return {}
-    rows = await fetch(statement("settle", table), *map(list, columns), actor, with_parents)
-    return {row["id"]: row["releases"] for row in rows}
+    settled: dict[int, bool] = {}
+    for shape, group in by_shape(decided).items():
+        rows, transitions = zip(*group, strict=True)
+        ids, epochs = [row.id for row in rows], [row.epoch for row in rows]
+        common, delays = shape[:4], [to.delay for to in transitions]
+        facts = [column(table, name, [to.facts[name] for to in transitions]) for name in shape[4]]
+        sql = statement("settle", table, shape[4])
+        written = await fetch(sql, ids, epochs, delays, *common, actor, with_parents, *facts)
+        settled.update((row["id"], row["releases"]) for row in written)
+    return settled
 
 
-def settlement(row: Row, to: Transition) -> tuple[Any, ...]:
-    facts = encode({name: as_json(value) for name, value in to.facts.items()}).decode()
-    return row.id, row.epoch, row.status, to.status, to.retry_count, to.delay, to.is_final, facts
+def by_shape(decided: Iterable[Decided]) -> dict[Shape, list[Decided]]:
+    """Together those that go the same way and leave the same facts: a statement each, and few arrays to send."""
+    groups: defaultdict[Shape, list[Decided]] = defaultdict(list)
+    for pair in decided:
+        row, to = pair
+        groups[row.status, to.status, to.retry_count, to.is_final, tuple(to.facts)].append(pair)
+    return groups
 
 
-def as_json(value: Any) -> Any:
-    """A bytea is written in PostgreSQL's hex; the encoder alone would make it base64."""
-    return f"\\x{value.hex()}" if isinstance(value, bytes) else value
+def column(table: WorkTable, name: str, values: list[Any]) -> list[Any]:
+    """As the database takes them. Raises Unwritable for what no column can hold."""
+    if name not in table.facts:
+        raise Unwritable(f"{table.name} has no column for the fact {name!r}")
+    if table.facts[name] != "jsonb":
+        return values
+    try:
+        return [None if value is None else encode(value).decode() for value in values]
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+        raise Unwritable(f"{name}: {error}") from error
+
+
+async def note(fetch: Fetch, table: WorkTable, row: Row, facts: Mapping[str, Any]) -> bool:
+    """Writes facts in the middle of the work. False: the claim is no longer the caller's."""
+    values = [column(table, name, [value])[0] for name, value in facts.items()]
+    return bool(await fetch(statement("note", table, tuple(facts)), row.id, row.epoch, *values))
 
 
 async def release(fetch: Fetch, table: WorkTable, parents: Sequence[int], good: Sequence[str]) -> list[Any]:

@@ -1,4 +1,4 @@
--- The engine's statements, for every work table: {table}, {row}, {error}, {facts}, … are filled in at load (statements.py).
+-- The engine's statements, for every work table: {table}, {row}, {error}, {sets}, … are filled in at load (statements.py).
 -- Only the database's clock is used. The parameters are named, in order, after each statement's name.
 -- The fence of every write is the id and the epoch and nothing else: a further condition on status or lease lets the
 -- planner start from the wrong end. Claim, settle, reap and control all bump the epoch, so a settle sent twice because
@@ -68,29 +68,26 @@ UPDATE {table} t SET leased_until = now() + $3 FROM unnest($1::bigint[], $2::big
 WHERE t.id = v.id AND t.epoch = v.epoch
 RETURNING t.id
 
--- name: note (id, epoch, facts)
+-- name: note (id, epoch, facts …)
 -- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays.
-UPDATE {table} t SET updated_at = now(), ({facts}) = (SELECT {new_facts} FROM jsonb_populate_record(t, v.facts) r)
-FROM (SELECT $3::jsonb AS facts) v WHERE t.id = $1 AND t.epoch = $2
+UPDATE {table} t SET updated_at = now(){sets}
+FROM (SELECT $1::bigint{scalars}) AS v(id{names}) WHERE t.id = v.id AND t.epoch = $2
 RETURNING t.id
 
--- name: settle (ids, epochs, from, to, retry counts, delays, finals, facts, actor, with parents)
--- Any mix of outcomes at once; what does not come back was no longer the caller's. Sorted by id, so that two settles cannot
--- deadlock. jsonb_populate_record keeps the columns that the facts do not name; a payload is merged. A finished row that others wait for is
--- passed over unless asked for: its release belongs into the same transaction, and most rows need none.
+-- name: settle (ids, epochs, delays, from, to, retry count, final, actor, with parents, facts …)
+-- What does not come back was no longer the caller's. Sorted by id, so that two settles cannot deadlock. A finished row that
+-- others wait for is passed over unless asked for: its release belongs into the same transaction, and most rows need none.
 WITH verdict AS MATERIALIZED (
-  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::smallint[], $6::interval[], $7::boolean[], $8::jsonb[])
-    AS v(id, epoch, was, status, retry_count, delay, final, facts) ORDER BY id),
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::interval[]{arrays}) AS v(id, epoch, delay{names}) ORDER BY id),
 settled AS (
-  UPDATE {table} t SET status = v.status, epoch = t.epoch + 1, retry_count = v.retry_count,
-    last_retry = CASE WHEN v.retry_count > t.retry_count THEN now() WHEN v.retry_count > 0 THEN t.last_retry END, not_before = now() + v.delay,
-    finished_at = CASE WHEN v.final THEN now() END, leased_by = NULL, leased_until = NULL, reclaims = 0, updated_at = now(),
-    ({facts}) = (SELECT {new_facts} FROM jsonb_populate_record(t, v.facts) r)
-  FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch AND ($10 OR NOT ({has_children} AND v.final))
-  RETURNING t.id, t.workflow, v.was, t.status, t.epoch, t.{error} AS error, {has_children} AND v.final AS releases),
+  UPDATE {table} t SET status = $5::text, epoch = t.epoch + 1, retry_count = $6::smallint,
+    last_retry = CASE WHEN $6 > t.retry_count THEN now() WHEN $6 > 0 THEN t.last_retry END, not_before = now() + v.delay,
+    finished_at = CASE WHEN $7::boolean THEN now() END, leased_by = NULL, leased_until = NULL, reclaims = 0, updated_at = now(){sets}
+  FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch AND ($9::boolean OR NOT ({has_children} AND $7))
+  RETURNING t.id, t.workflow, t.epoch, t.{error} AS error, {has_children} AND $7 AS releases),
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
-  SELECT id, workflow, was, status, epoch, $9, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END FROM settled)
+  SELECT id, workflow, $4::text, $5, epoch, $8::text, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END FROM settled)
 SELECT id, releases FROM settled
 
 -- name: release (finished parents, good statuses)

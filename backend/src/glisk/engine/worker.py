@@ -22,8 +22,7 @@ from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
-from glisk.engine.statements import statement
-from glisk.engine.store import Decided, encode
+from glisk.engine.store import Decided
 from glisk.engine.workflow import Workflow
 
 log = structlog.get_logger()
@@ -56,16 +55,24 @@ DEFAULT_PACE = Pace()
 
 
 class Worker:
-    def __init__(self, url: str, stations: Sequence[Station], name: str, pace: Pace = DEFAULT_PACE) -> None:
-        self.url, self.stations, self.name, self.pace = url, stations, name, pace
+    """`url` is PostgreSQL itself, where it listens and keeps its leases; what comes in short transactions goes through the
+    `pooler`, if there is one."""
+
+    def __init__(
+        self, url: str, stations: Sequence[Station], name: str, pace: Pace = DEFAULT_PACE, pooler: str = ""
+    ) -> None:
+        self.url, self.stations, self.name, self.pace, self.pooler = url, stations, name, pace, pooler
         self.claims: dict[int, Claim] = {}
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
-        self.link, self.notes = Link(url), Link(url)
+        self.link, self.notes = self.a_link(), self.a_link()
         good = sorted({status for station in stations for status in station.workflow.goods()})
-        self.settler = Settler(Link(url), name, good, self.settled)
+        self.settler = Settler(self.a_link(), name, good, self.settled)
         self.heart = Heart(url, self.claims, pace.lease, self.lost_elsewhere)
-        self.reaper = Reaper(Link(url), {station.workflow for station in stations}, pace.most_reclaims, name, good)
+        self.reaper = Reaper(self.a_link(), {station.workflow for station in stations}, pace.most_reclaims, name, good)
+
+    def a_link(self) -> Link:
+        return Link(self.pooler or self.url, steady=True, pooled=bool(self.pooler))
 
     async def run(self) -> None:
         """Until `stop` is called and what was under way has ended, or the time to drain is over."""
@@ -161,17 +168,14 @@ class Worker:
 
     async def note(self, claim: Claim, **facts: Any) -> bool:
         """Writes facts in the middle of the work. False: the claim is no longer ours."""
-        sql = statement("note", claim.workflow.table)
-        written = await persistently(
-            lambda: self.notes.fetch(sql, claim.id, claim.epoch, encode(facts).decode()), "note"
-        )
-        return bool(written)
+        table, row = claim.workflow.table, claim.as_row()
+        return await persistently(lambda: store.note(self.notes.fetch, table, row, facts), "note")
 
     def settled(self, group: Sequence[Decided]) -> None:
-        for row, transition in group:
+        for row, _ in group:
             self.claims.pop(row.id, None)
-            if not transition.is_final:
-                self.wake_stations(transition.status)
+        for status in {transition.status for _, transition in group if not transition.is_final}:
+            self.wake_stations(status)
         self.work.set()
 
     def wake_stations(self, status: str) -> None:

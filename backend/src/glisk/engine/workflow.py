@@ -10,15 +10,15 @@ from datetime import timedelta
 FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WorkTable:
-    """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into (and
-    which of them are merged, not replaced), those a processor reads beside the work columns, the column a budget is
-    counted in, and the table of the edges between rows that wait for each other."""
+    """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into with
+    their types (and which of them are merged, not replaced), those a processor reads beside the work columns, the column
+    a budget is counted in, and the table of the edges between rows that wait for each other."""
 
     name: str
     error: str
-    facts: tuple[str, ...]
+    facts: Mapping[str, str]
     reads: tuple[str, ...] = ()
     merges: tuple[str, ...] = ()
     budget: str = "retry_count"
@@ -26,7 +26,8 @@ class WorkTable:
 
     def __post_init__(self) -> None:
         # These names become SQL text, the only ones that do.
-        for name in (self.name, self.error, *self.facts, *self.reads, *self.merges, self.budget, self.edges or "none"):
+        facts = (*self.facts, *self.facts.values())
+        for name in (self.name, self.error, *facts, *self.reads, *self.merges, self.budget, self.edges or "none"):
             if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
                 raise ValueError(f"Not a plain SQL name: {name!r}")
 
