@@ -28,7 +28,7 @@ class LinkLost(Exception):
     """The connection broke. What was sent may or may not have been done."""
 
 
-class Together:
+class Transaction:
     """Called, it runs a statement; all of them commit together."""
 
     def __init__(self, connection: Any) -> None:
@@ -58,14 +58,14 @@ class Link:
             return await guarded(connection := await self.opened(), connection.fetch(sql, *arguments))
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Together]:
+    async def transaction(self) -> AsyncIterator[Transaction]:
         """Yields a `fetch` whose statements commit together."""
         async with self.lock:
             connection = await self.opened()
             transaction = connection.transaction()
             await guarded(connection, transaction.start())
             try:
-                yield Together(connection)
+                yield Transaction(connection)
             except BaseException:
                 if not connection.is_closed():
                     await guarded(connection, transaction.rollback())

@@ -209,13 +209,13 @@ RETURNING item_id AS id
 -- One scheduler wins.
 UPDATE periodic SET next_at = GREATEST(next_at + $2, now()) WHERE name = $1 AND next_at <= now() RETURNING name
 
--- name: enqueue (workflows, statuses, payloads, priorities, delays, unique keys, names, users, conversations, projects, options, most attempts)
+-- name: enqueue (workflows, statuses, payloads, priorities, names, users, conversations, projects, options, most attempts, delays, unique keys)
 -- A duplicate key gives the old row's id. DO UPDATE of nothing that matters: DO NOTHING would return no row for it.
-INSERT INTO {table} (workflow, status, payload, priority, not_before, unique_key, name, user_id, conversation_id, project_id, opts, max_attempts)
-SELECT workflow, status, payload, priority, now() + delay, key, name, user_id, conversation_id, project_id, opts, max_attempts
-FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::smallint[], $5::interval[], $6::text[], $7::text[], $8::text[], $9::text[],
-            $10::uuid[], $11::jsonb[], $12::smallint[]) WITH ORDINALITY
-  AS v(workflow, status, payload, priority, delay, key, name, user_id, conversation_id, project_id, opts, max_attempts, n) ORDER BY n
+INSERT INTO {table} (workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, not_before, unique_key)
+SELECT workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, now() + delay, key
+FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::jsonb[], $10::smallint[],
+            $11::interval[], $12::text[]) WITH ORDINALITY
+  AS v(workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, delay, key, n) ORDER BY n
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND finished_at IS NULL DO UPDATE SET unique_key = EXCLUDED.unique_key
 RETURNING id, job_id, xmax = 0 AS created
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from asyncpg.pgproto.pgproto import UUID as PgUUID
+from msgspec import Struct
+
 from glisk.engine import wakeup
-from glisk.engine.link import Link, Together
+from glisk.engine.link import Link, Transaction
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
+from glisk.engine.together import Together
 from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
@@ -23,6 +27,8 @@ COPIED = (
     *("id", "job_id", "workflow", "status", "payload", "priority"),
     *("name", "user_id", "conversation_id", "project_id", "opts", "max_attempts"),
 )
+FIRST = {name: next(iter(flow.steps)) for name, flow in WORKFLOWS.items() if flow.table is JOBS}
+VERSION_BITS, VERSION_4 = 0xF << 76 | 0x3 << 62, 0x4 << 76 | 0x2 << 62
 ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
@@ -45,8 +51,7 @@ class NewJob:
     on_failure: Literal["fail", "ignore"] = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Enqueued:
+class Enqueued(Struct, frozen=True):
     id: int
     job_id: UUID
     created: bool  # False: there was one with the same unique key already
@@ -55,10 +60,11 @@ class Enqueued:
 class JobRepository:
     def __init__(self, link: Link, most_per_user: int | None = None) -> None:
         self.link, self.most_per_user = link, most_per_user
+        self.enqueue_together = Together(self.enqueue_many)
 
     async def enqueue(self, job: NewJob) -> Enqueued:
-        (enqueued,) = await self.enqueue_many([job])
-        return enqueued
+        """Callers at the same time share a transaction; each hears of its own job, or of what is wrong with it."""
+        return await self.enqueue_together(job)
 
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """All or none, with one notification a workflow."""
@@ -84,28 +90,28 @@ class JobRepository:
             raise TooManyJobs(f"{user} has {row['n']} of {self.most_per_user} open jobs.")
 
 
-async def insert(transaction: Together, jobs: Sequence[NewJob]) -> list[Enqueued]:
+async def insert(transaction: Transaction, jobs: Sequence[NewJob]) -> list[Enqueued]:
     if any(job.unique_key or job.delay for job in jobs):
         return await insert_checked(transaction, jobs)
     return await insert_copied(transaction, jobs)
 
 
-async def insert_copied(transaction: Together, jobs: Sequence[NewJob]) -> list[Enqueued]:
+async def insert_copied(transaction: Transaction, jobs: Sequence[NewJob]) -> list[Enqueued]:
     """Nothing can be in the way and nothing needs the database's clock: the fast road, with the ids drawn beforehand."""
-    ids = [
-        row["id"]
-        for row in await transaction("SELECT nextval('work_id') AS id FROM generate_series(1, $1::int)", len(jobs))
-    ]
-    enqueued = [Enqueued(id, new_job_id(id), created=True) for id in ids]
-    columns = map(as_columns, jobs)
-    rows = [(place.id, place.job_id, *row[:4], *row[6:]) for place, row in zip(enqueued, columns, strict=True)]
+    drawn = await transaction("SELECT nextval('work_id') FROM generate_series(1, $1::int)", len(jobs))
+    ids = [row[0] for row in drawn]
+    enqueued = [Enqueued(id, job_id, created=True) for id, job_id in zip(ids, new_job_ids(ids), strict=True)]
+    rows = [(place.id, place.job_id, *as_columns(job)) for place, job in zip(enqueued, jobs, strict=True)]
     await transaction.copy(JOBS.name, COPIED, rows)
     return enqueued
 
 
-def new_job_id(id: int) -> UUID:
-    """As the database's function of that name makes it: the key in the last seven bytes, the rest random."""
-    return UUID(bytes=os.urandom(9) + id.to_bytes(7, "big"), version=4)
+def new_job_ids(ids: Sequence[int]) -> Iterator[UUID]:
+    """As the database's new_job_id() makes them: the key in the last seven bytes, the rest random, version 4."""
+    noise = os.urandom(9 * len(ids))
+    for n, id in enumerate(ids):
+        raw = int.from_bytes(noise[9 * n : 9 * n + 9]) << 56 | id
+        yield PgUUID((raw & ~VERSION_BITS | VERSION_4).to_bytes(16))
 
 
 def key_in(job_id: UUID) -> int:
@@ -116,24 +122,25 @@ async def insert_checked(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]
     """One statement cannot meet the same key twice, so of several with one key in this call the first is written."""
     first = {job.unique_key or n: n for n, job in reversed(list(enumerate(jobs)))}
     written = sorted(first.values())
-    columns = map(list, zip(*(as_columns(jobs[n]) for n in written), strict=True))
-    rows = dict(zip(written, await fetch(statement("enqueue", JOBS), *columns), strict=True))
+    rows = [(*as_columns(jobs[n]), jobs[n].delay, jobs[n].unique_key) for n in written]
+    columns = map(list, zip(*rows, strict=True))
+    found = dict(zip(written, await fetch(statement("enqueue", JOBS), *columns), strict=True))
     return [
         Enqueued(row["id"], row["job_id"], row["created"] and place == n)
         for n, job in enumerate(jobs)
         for place in [first[job.unique_key or n]]
-        for row in [rows[place]]
+        for row in [found[place]]
     ]
 
 
 def as_columns(job: NewJob) -> tuple[Any, ...]:
-    if job.workflow not in WORKFLOWS or WORKFLOWS[job.workflow].table is not JOBS:
+    """In the order of COPIED, from the workflow on."""
+    if job.workflow not in FIRST:
         raise UnknownWorkflow(f"Seen: {job.workflow!r}.")
-    first = next(iter(WORKFLOWS[job.workflow].steps))
     opts = None if job.opts is None else encode(job.opts).decode()
     return (
-        *(job.workflow, first, encode(job.payload).decode(), job.priority, job.delay, job.unique_key, job.name),
-        *(job.user_id, job.conversation_id, job.project_id, opts, job.max_attempts),
+        *(job.workflow, FIRST[job.workflow], encode(job.payload).decode(), job.priority),
+        *(job.name, job.user_id, job.conversation_id, job.project_id, opts, job.max_attempts),
     )
 
 
