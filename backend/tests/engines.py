@@ -65,7 +65,14 @@ async def enqueue(connection: Any, n: int, workflow: Workflow = ONE_STEP, column
 
 
 async def finished(connection: Any, n: int = 1) -> dict[int, str]:
-    """Waits until so many jobs have ended, on a connection that is `watched`; the test's timeout is the limit."""
+    """Waits until so many jobs have ended."""
+    await true(connection, f"SELECT count(*) >= {n} FROM jobs WHERE finished_at IS NOT NULL")
+    rows = await connection.fetch("SELECT id, status FROM jobs WHERE finished_at IS NOT NULL")
+    return {row["id"]: row["status"] for row in rows}
+
+
+async def true(connection: Any, query: str) -> None:
+    """Waits until the database says yes, on a connection that is `watched`; the test's timeout is the limit."""
     heard = asyncio.Event()
 
     def hear(*_: Any) -> None:
@@ -73,10 +80,7 @@ async def finished(connection: Any, n: int = 1) -> dict[int, str]:
 
     await connection.add_listener("glisk_test", hear)  # before the first look: what happens after it is heard
     try:
-        while True:
-            rows = await connection.fetch("SELECT id, status FROM jobs WHERE finished_at IS NOT NULL")
-            if len(rows) >= n:
-                return {row["id"]: row["status"] for row in rows}
+        while not await connection.fetchval(query):
             await heard.wait()
             heard.clear()
     finally:

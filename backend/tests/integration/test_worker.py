@@ -20,7 +20,7 @@ from glisk.engine.worker import Pace
 from glisk.engine.workflow import Workflow
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
-from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished
+from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished, true
 
 
 async def hang(claim: Claim) -> Verdict:
@@ -222,12 +222,12 @@ async def test_a_row_that_is_orphaned_again_and_again_is_given_up(database_url: 
     assert tuple(row) == ("failed", "Orphaned 4 times")
 
 
-async def test_progress_is_noted_in_the_middle_of_the_work(database_url: str, connection: Any) -> None:
+async def test_facts_are_noted_in_the_middle_of_the_work(database_url: str, connection: Any) -> None:
     await enqueue(connection, 1)
     noted: list[bool] = []
 
     async def report(claim: Claim) -> Verdict:
-        noted.append(await claim.note(claim, progress=40))
+        noted.append(await claim.note(progress=40))
         return Fail("that was all")
 
     async with at_work(database_url, {"only": Recorder(report)}):
@@ -236,18 +236,80 @@ async def test_progress_is_noted_in_the_middle_of_the_work(database_url: str, co
     assert await connection.fetchval("SELECT progress FROM jobs") == 40
 
 
-async def test_a_fact_that_the_database_refuses_fails_its_job_and_no_other(database_url: str, connection: Any) -> None:
+async def test_progress_is_written_while_the_work_goes_on_and_renews_the_lease(
+    database_url: str, connection: Any
+) -> None:
+    await enqueue(connection, 1)
+    go_on = asyncio.Event()
+
+    async def report(claim: Claim) -> Verdict:
+        for percent in (10, 20, 30, 400):
+            claim.progress(percent)
+        await go_on.wait()
+        return Fail("that was all")
+
+    async with at_work(database_url, {"only": Recorder(report)}, pace=replace(PACE, lease=timedelta(hours=1))):
+        await true(connection, "SELECT progress = 100 AND leased_until > now() + interval '59 min' FROM jobs")
+        go_on.set()
+        await finished(connection)
+    assert await connection.fetchval("SELECT progress FROM jobs") == 100
+
+
+async def test_whoever_writes_progress_on_a_lost_claim_is_stopped(database_url: str, connection: Any) -> None:
+    await enqueue(connection, 1)
+    stopped = asyncio.Event()
+
+    async def report(claim: Claim) -> Verdict:
+        await connection.execute("UPDATE jobs SET epoch = epoch + 1")
+        claim.progress(50)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return Done()
+
+    async with at_work(database_url, {"only": Recorder(report)}, pace=replace(PACE, lease=timedelta(hours=1))):
+        await stopped.wait()
+        await connection.execute(
+            "UPDATE jobs SET status = 'completed', finished_at = now(), leased_by = NULL, leased_until = NULL"
+        )
+    assert await connection.fetchval("SELECT progress FROM jobs") == 0
+
+
+async def test_a_delayed_job_is_started_when_it_is_due_and_not_at_the_next_poll(
+    database_url: str, connection: Any
+) -> None:
+    await enqueue(connection, 1, columns="not_before=now() + interval '1.5 s'")
+    async with at_work(database_url, {"only": Recorder()}, pace=replace(PACE, poll=timedelta(hours=1))):
+        await finished(connection)
+    late = await connection.fetchval("SELECT started_at - ready_at FROM jobs")
+    assert timedelta() <= late < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "complaint"),
+    [
+        ({"progress": 400}, "progress_is_a_percentage"),
+        ({"progress": "much"}, "'much'"),
+        ({"result": {"x": object()}}, "result"),
+        ({"result": {"x": "\0"}}, "\\u0000"),
+        ({"colour": "red"}, "has no column for the fact 'colour'"),
+    ],
+)
+async def test_a_result_that_cannot_be_written_fails_its_job_and_no_other(
+    facts: dict[str, Any], complaint: str, database_url: str, connection: Any
+) -> None:
     ids = await enqueue(connection, 20)
 
     async def overdo(claim: Claim) -> Verdict:
-        return Done({"progress": 400 if claim.id == ids[7] else 100})
+        return Done(facts if claim.id == ids[7] else {"progress": 100})
 
     async with at_work(database_url, {"only": Recorder(overdo)}):
         ended = await finished(connection, 20)
     assert [id for id, status in ended.items() if status == "failed"] == [ids[7]]
     error = await connection.fetchval("SELECT error_message FROM jobs WHERE status = 'failed'")
     assert error.startswith("The result could not be written")
-    assert "progress_is_a_percentage" in error
+    assert complaint in error
 
 
 async def test_a_payload_is_merged(database_url: str, connection: Any) -> None:

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from glisk.engine.decide import Row, Verdict
 from glisk.engine.workflow import Workflow
 
 
+class Notes(Protocol):
+    async def write(self, claim: Claim, facts: Mapping[str, Any]) -> bool: ...
+
+    def progress(self, claim: Claim, percent: int) -> None: ...
+
+
 class Claim:
     """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns."""
 
-    __slots__ = ("is_lost", "note", "row", "task", "waiting", "workflow")
+    __slots__ = ("is_lost", "notes", "row", "task", "waiting", "workflow")
 
-    def __init__(self, workflow: Workflow, waiting: str, row: Any, note: Callable[..., Awaitable[bool]]) -> None:
-        self.workflow, self.waiting, self.row = workflow, waiting, row
-        self.note = note  # writes facts in the middle of the work, fenced: False when the claim is lost
+    def __init__(self, workflow: Workflow, waiting: str, row: Any, notes: Notes) -> None:
+        self.workflow, self.waiting, self.row, self.notes = workflow, waiting, row, notes
         self.task: Any = None
         self.is_lost = False
+
+    async def note(self, **facts: Any) -> bool:
+        """Writes facts in the middle of the work, for sure. False: the claim is no longer ours."""
+        return await self.notes.write(self, facts)
+
+    def progress(self, percent: int) -> None:
+        """How far the work is, for those who watch; written now and then."""
+        self.notes.progress(self, percent)
 
     @property
     def id(self) -> int:

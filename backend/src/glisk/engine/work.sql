@@ -62,6 +62,15 @@ spent AS (
   FROM filled f WHERE l.lane = $7)
 SELECT * FROM claimed
 
+-- name: due (workflows, waitings, within)
+-- How many seconds until the next row that waits for its time is ready, if that is soon.
+SELECT min(extract(epoch FROM r.ready_at - now()))::float8 AS seconds
+FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN generate_series(0, 9) AS level(priority) CROSS JOIN LATERAL (
+  SELECT ready_at FROM {table}
+  WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
+    AND ready_at > now() AND ready_at <= now() + $3
+  ORDER BY ready_at LIMIT 1) r
+
 -- name: heartbeat (ids, epochs, lease)
 -- What does not come back was lost. Stays on its page (HOT), since no index has leased_until.
 UPDATE {table} t SET leased_until = now() + $3 FROM unnest($1::bigint[], $2::bigint[]) v(id, epoch)
@@ -72,6 +81,12 @@ RETURNING t.id
 -- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays.
 UPDATE {table} t SET updated_at = now(){sets}
 FROM (SELECT $1::bigint{scalars}) AS v(id{names}) WHERE t.id = v.id AND t.epoch = $2
+RETURNING t.id
+
+-- name: progress (ids, epochs, percents, lease)
+-- A heartbeat that says how far the work is.
+UPDATE {table} t SET progress = v.progress, leased_until = now() + $4, updated_at = now()
+FROM unnest($1::bigint[], $2::bigint[], $3::smallint[]) v(id, epoch, progress) WHERE t.id = v.id AND t.epoch = v.epoch
 RETURNING t.id
 
 -- name: settle (ids, epochs, delays, from, to, retry count, final, actor, with parents, facts …)

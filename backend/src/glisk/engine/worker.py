@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,10 +21,12 @@ from glisk.engine.claim import Claim, Processor
 from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
+from glisk.engine.lookout import Lookout
+from glisk.engine.notebook import Notebook
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
 from glisk.engine.store import Decided
-from glisk.engine.workflow import Workflow
+from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
 
@@ -65,7 +68,9 @@ class Worker:
         self.claims: dict[int, Claim] = {}
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
-        self.link, self.notes = self.a_link(), self.a_link()
+        self.link = self.a_link()
+        self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
+        self.notebook = Notebook(self.a_link(), pace.lease, self.lose)
         good = sorted({status for station in stations for status in station.workflow.goods()})
         self.settler = Settler(self.a_link(), name, good, self.settled)
         self.heart = Heart(url, self.claims, pace.lease, self.lost_elsewhere)
@@ -80,7 +85,10 @@ class Worker:
         self.heart.start()
         helpers = [
             asyncio.create_task(helper)
-            for helper in (self.settler.run(), self.poll(), self.pulse(), self.reap(), self.listen())
+            for helper in (
+                *(self.settler.run(), self.notebook.run(), self.poll(), self.lookout.run()),
+                *(self.pulse(), self.reap(), self.listen()),
+            )
         ]
         claiming = asyncio.create_task(self.claim_on())
         try:
@@ -91,7 +99,7 @@ class Worker:
                 task.cancel()
             await asyncio.gather(claiming, *helpers, return_exceptions=True)
             self.heart.stop()
-            for link in (self.link, self.notes, self.settler.link, self.reaper.link):
+            for link in (self.link, self.notebook.link, self.settler.link, self.reaper.link):
                 await link.close()
 
     def stop(self) -> None:
@@ -131,6 +139,8 @@ class Worker:
             station.is_ready = True
             return
         station.is_ready = len(rows) == limit
+        if not station.is_ready:
+            self.lookout.look.set()
         for row in rows:
             self.begin(station, row)
 
@@ -141,7 +151,7 @@ class Worker:
     # Working
 
     def begin(self, station: Station, row: Any) -> None:
-        claim = Claim(station.workflow, station.waiting, row, self.note)
+        claim = Claim(station.workflow, station.waiting, row, self.notebook)
         self.claims[row["id"]] = claim
         claim.task = self.loop.create_task(self.work_on(station, claim))
 
@@ -159,17 +169,12 @@ class Worker:
             verdict = unexpected(error, keeps_trace="stacktrace" in station.workflow.table.facts)
         if isinstance(verdict, Hold) and station.processor.lane:
             lane, reason = station.processor.lane, verdict.reason
-            await persistently(lambda: lanes.hold(self.notes, lane, reason), "hold")
+            await persistently(lambda: lanes.hold(self.notebook.link, lane, reason), "hold")
         jitter = 0.0 if isinstance(verdict, Done) else random.random()
         self.settler.put(
             station.workflow.table, (row := claim.as_row(), decide(station.workflow, row, verdict, jitter=jitter))
         )
         return None
-
-    async def note(self, claim: Claim, **facts: Any) -> bool:
-        """Writes facts in the middle of the work. False: the claim is no longer ours."""
-        table, row = claim.workflow.table, claim.as_row()
-        return await persistently(lambda: store.note(self.notes.fetch, table, row, facts), "note")
 
     def settled(self, group: Sequence[Decided]) -> None:
         for row, _ in group:
@@ -239,6 +244,13 @@ class Worker:
         while self.claims:
             self.work.clear()
             await self.work.wait()
+
+
+def waiting_by_table(stations: Iterable[Station]) -> dict[WorkTable, list[tuple[str, str]]]:
+    found: dict[WorkTable, list[tuple[str, str]]] = defaultdict(list)
+    for station in stations:
+        found[station.workflow.table].append((station.workflow.name, station.waiting))
+    return found
 
 
 async def within(deadline: timedelta, work: Awaitable[Verdict]) -> Verdict:

@@ -1,0 +1,57 @@
+"""What is written in the middle of the work: facts at once, progress of all claims together, now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from glisk.engine import store
+from glisk.engine.claim import Claim
+from glisk.engine.link import Link, persistently
+from glisk.engine.statements import statement
+from glisk.engine.workflow import WorkTable
+
+EVERY_S = 0.5  # a percentage that a person watches need not be newer
+
+
+class Notebook:
+    """Every write is fenced. `on_lost` hears of the claims that are no longer ours."""
+
+    def __init__(self, link: Link, lease: timedelta, on_lost: Callable[[set[int]], None]) -> None:
+        self.link, self.lease, self.on_lost = link, lease, on_lost
+        self.reached: dict[Claim, int] = {}
+        self.wake = asyncio.Event()
+
+    async def write(self, claim: Claim, facts: Mapping[str, Any]) -> bool:
+        table, row = claim.workflow.table, claim.as_row()
+        written = await persistently(lambda: store.note(self.link.fetch, table, row, facts), "note")
+        if not written:
+            self.on_lost({claim.id})
+        return written
+
+    def progress(self, claim: Claim, percent: int) -> None:
+        """The last one counts. Rows that cannot show any are left alone."""
+        if "progress" in claim.workflow.table.facts:
+            self.reached[claim] = min(100, max(0, int(percent)))
+            self.wake.set()
+
+    async def run(self) -> None:
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            reached, self.reached = self.reached, {}
+            await persistently(lambda: self.flush(reached), "progress")
+            await asyncio.sleep(EVERY_S)
+
+    async def flush(self, reached: Mapping[Claim, int]) -> None:
+        """It renews the leases too: who makes progress is alive."""
+        by_table: dict[WorkTable, list[Claim]] = defaultdict(list)
+        for claim in reached:
+            by_table[claim.workflow.table].append(claim)
+        for table, claims in by_table.items():
+            terms = [claim.id for claim in claims], [claim.epoch for claim in claims], [reached[c] for c in claims]
+            kept = await self.link.fetch(statement("progress", table), *terms, self.lease)
+            self.on_lost({claim.id for claim in claims} - {row["id"] for row in kept})
