@@ -13,7 +13,8 @@ from glisk.engine import lanes
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Hold, Verdict
 from glisk.engine.lanes import LaneSteps
-from glisk.engine.link import Link
+from glisk.engine.link import Link, LinkLost
+from glisk.engine.statements import statement
 from glisk.engine.worker import Station, Worker
 from glisk.workflows import JOBS
 from tests.engines import ONE_STEP, PACE, Recorder, enqueue, finished
@@ -47,6 +48,19 @@ async def test_no_more_are_at_work_than_the_lane_allows(database_url: str, conne
     taken = await asyncio.gather(*(take(link, 3) for link in links))
     assert sum(taken) == 5
     await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_a_worker_that_stops_while_it_holds_the_lane_does_not_hold_it_up(
+    link: Link, database_url: str, connection: Any
+) -> None:
+    await a_lane(connection, concurrency=5)
+    await enqueue(connection, 1)
+    stopped = Link(database_url, steady=True)
+    with pytest.raises(LinkLost):
+        async with stopped.transaction() as fetch:
+            assert await fetch(statement("lock_lane"), "provider")
+            assert await take(link) == 1  # the server has ended the transaction of the one that said no more
+    await stopped.close()
 
 
 async def test_the_bucket_gives_no_more_than_it_holds(link: Link, connection: Any) -> None:

@@ -20,7 +20,7 @@ LOST = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.Operator
 STEADY = {
     "plan_cache_mode": "force_generic_plan",
     **dict.fromkeys(("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off"),
-    "idle_in_transaction_session_timeout": "10s",
+    "idle_in_transaction_session_timeout": "5s",
 }
 
 
@@ -62,15 +62,14 @@ class Link:
         """Yields a `fetch` whose statements commit together."""
         async with self.lock:
             connection = await self.opened()
-            transaction = connection.transaction()
-            await guarded(connection, transaction.start())
+            await guarded(connection, connection.execute("BEGIN"))
             try:
                 yield Transaction(connection)
             except BaseException:
                 if not connection.is_closed():
-                    await guarded(connection, transaction.rollback())
+                    await guarded(connection, connection.execute("ROLLBACK"))
                 raise
-            await guarded(connection, transaction.commit())
+            await guarded(connection, connection.execute("COMMIT"))
 
     async def listen(self, channel: str, on_message: Callable[[str], None]) -> None:
         async with self.lock:
