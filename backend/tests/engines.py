@@ -43,10 +43,15 @@ class Recorder:
 
 @asynccontextmanager
 async def at_work(
-    url: str, processors: Mapping[str, Any], workflow: Workflow = ONE_STEP, name: str = "w", pace: Pace = PACE
+    url: str,
+    processors: Mapping[str, Any],
+    workflow: Workflow = ONE_STEP,
+    name: str = "w",
+    pace: Pace = PACE,
+    pooler: str = "",
 ) -> AsyncIterator[Worker]:
     stations = [Station(workflow, waiting, processors[step.process]) for waiting, step in workflow.steps.items()]
-    worker = Worker(url, stations, name, pace)
+    worker = Worker(url, stations, name, pace, pooler)
     running = asyncio.create_task(worker.run())
     try:
         yield worker

@@ -31,6 +31,10 @@ class Settings(BaseSettings):
         description="The PostgreSQL server to use, version 14 or newer.",
         json_schema_extra={"part": "PostgreSQL", "embedded": "a PostgreSQL of our own in the data directory"},
     )
+    pooler_url: Annotated[SecretStr, AfterValidator(postgres_url)] = Field(
+        default=SecretStr(""),
+        description="A PgBouncer in transaction mode in front of that server, if there is one: short transactions go through it.",
+    )
     data_dir: Path = Field(
         default=Path(".glisk"),
         description="Where the embedded parts keep their data. Relative paths start at the project's root.",

@@ -56,11 +56,14 @@ async def test_a_worker_that_stops_while_it_holds_the_lane_does_not_hold_it_up(
     await a_lane(connection, concurrency=5)
     await enqueue(connection, 1)
     stopped = Link(database_url, steady=True)
-    with pytest.raises(LinkLost):
+
+    async def stop_inside() -> None:
         async with stopped.transaction() as fetch:
             assert await fetch(statement("lock_lane"), "provider")
             assert await take(link) == 1  # the server has ended the transaction of the one that said no more
-    await stopped.close()
+
+    with pytest.raises(LinkLost):
+        await stop_inside()
 
 
 async def test_the_bucket_gives_no_more_than_it_holds(link: Link, connection: Any) -> None:

@@ -312,6 +312,17 @@ async def test_a_result_that_cannot_be_written_fails_its_job_and_no_other(
     assert complaint in error
 
 
+async def test_behind_a_pooler_nothing_is_left_in_the_session(database_url: str, connection: Any) -> None:
+    await enqueue(connection, 20)
+    async with at_work(database_url, {"only": Recorder()}, pooler=database_url) as worker:
+        await finished(connection, 20)
+        for link in (worker.link, worker.settler.link):
+            assert await link.fetch("SELECT name FROM pg_prepared_statements WHERE name <> ''") == []
+            assert (
+                await link.fetch("SELECT name FROM pg_settings WHERE source = 'client' AND name LIKE 'enable%'") == []
+            )
+
+
 async def test_a_payload_is_merged(database_url: str, connection: Any) -> None:
     await enqueue(connection, 1, columns="""payload='{"prompt": "a sunset"}'::jsonb""")
 

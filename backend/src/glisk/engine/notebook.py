@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from glisk.engine import store
@@ -43,7 +44,7 @@ class Notebook:
             await self.wake.wait()
             self.wake.clear()
             reached, self.reached = self.reached, {}
-            await persistently(lambda: self.flush(reached), "progress")
+            await persistently(partial(self.flush, reached), "progress")
             await asyncio.sleep(EVERY_S)
 
     async def flush(self, reached: Mapping[Claim, int]) -> None:

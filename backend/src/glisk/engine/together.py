@@ -43,16 +43,18 @@ class Together(Generic[T, R]):
         connection nobody knows what was written, so nothing is tried again."""
         try:
             results = await self.write([item for item, _ in group]) if group else []
-        except Exception as error:
-            if len(group) == 1 or isinstance(error, LinkLost):
-                fail([answer for _, answer in group], error)
-                return
-            for waiting in group:
-                await self.answer([waiting])
-            return
-        for (_, answer), result in zip(group, results, strict=True):
-            if not answer.done():  # its caller may have gone away meanwhile
-                answer.set_result(result)
+        except LinkLost as error:
+            fail([answer for _, answer in group], error)
+        except Exception as error:  # noqa: BLE001 (it is the caller's, who gets it)
+            if len(group) == 1:
+                fail([group[0][1]], error)
+            else:
+                for waiting in group:
+                    await self.answer([waiting])
+        else:
+            for (_, answer), result in zip(group, results, strict=True):
+                if not answer.done():  # its caller may have gone away meanwhile
+                    answer.set_result(result)
 
 
 def fail(answers: Sequence[asyncio.Future[R]], error: Exception) -> None:
