@@ -17,7 +17,7 @@ from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
 from glisk.engine.reaper import Reaper
 from glisk.engine.worker import Pace
-from glisk.engine.workflow import Workflow
+from glisk.engine.workflow import Step, Workflow
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
 from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished, true
@@ -62,6 +62,24 @@ async def test_a_failing_job_is_tried_three_times(database_url: str, connection:
     assert recorder.runs == {id: 3}
     error = await connection.fetchval("SELECT error_message FROM jobs")
     assert error == "Max retries exceeded after network errors: no route"
+
+
+async def test_an_uncounted_failure_adds_nothing_and_is_tried_for_as_long_as_it_takes(
+    database_url: str, connection: Any
+) -> None:
+    """Seed 000's count_failure = false: neither the count nor the time of the last retry moves, however often it fails."""
+    step = Step("only", "completed", count_failure=False, max_attempts=3)
+    (id,) = await enqueue(connection, 1)
+    counts, link = list[tuple[Any, ...]](), Link(database_url)
+
+    async def fail_nine_times(claim: Claim) -> Verdict:
+        counts.extend(tuple(row) for row in await link.fetch("SELECT retry_count, last_retry FROM jobs"))
+        return Retry("no route") if len(counts) < 10 else Done()
+
+    async with at_work(database_url, {"only": Recorder(fail_nine_times)}, Workflow("simple", JOBS, {"pending": step})):
+        assert await finished(connection) == {id: "completed"}
+    await link.close()
+    assert counts == [(0, None)] * 10
 
 
 async def test_a_bug_in_a_processor_is_a_failure_like_any_other(database_url: str, connection: Any) -> None:
