@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from glisk.db import migrate
 from glisk.db.models import Author, Token
+from glisk.repositories.job_repository import NewJob
 
 REVISIONS = sorted(file.stem for file in (migrate.SCRIPTS / "versions").glob("*.py"))
 HEAD, BEFORE = REVISIONS[-1][:3], REVISIONS[-2][:3]
@@ -40,3 +43,14 @@ MANY_TOKENS = f"""
     SELECT {CHAIN}, '{CONTRACT}', n, author_id, s, now() - make_interval(secs => $1 - n), $3 * (n % 10),
            CASE s WHEN 'uploading' THEN '{IMAGE}' END, CASE s WHEN 'failed' THEN 'no' END, CASE s WHEN 'failed' THEN now() END
     FROM author, generate_series(1, $1::int) n, LATERAL (SELECT ($2::text[])[1 + n % cardinality($2::text[])]) AS x(s)"""
+
+# Whom and what jobs belong to.
+PROJECT = UUID(int=7)
+OWNERS = f"""
+    INSERT INTO users VALUES ('anna');
+    INSERT INTO conversations VALUES ('chat', 'dm', 'anna');
+    INSERT INTO projects (project_id, user_id) VALUES ('{PROJECT}', 'anna')"""
+
+
+def an_edit(payload: Mapping[str, Any] | None = None, **columns: Any) -> NewJob:
+    return NewJob("image_edit", payload or {}, user_id="anna", project_id=PROJECT, **columns)

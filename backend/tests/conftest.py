@@ -20,6 +20,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from glisk.db import migrate
 from glisk.db.session import engine_of, sessions
 from glisk.dev import postgres
+from tests.builders import OWNERS
 
 # A test may lose its data with the machine; not waiting for the disk makes the suite several times faster.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
@@ -96,6 +97,12 @@ async def connection(database_url: str) -> AsyncIterator[Any]:
     await connection.execute(WATCHED)
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+async def owners(connection: Any) -> None:
+    """A user with a conversation and a project."""
+    await connection.execute(OWNERS)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from glisk.engine.workflow import Step, Workflow
 from glisk.repositories.job_repository import JobRepository, NewJob
 from glisk.workflows import JOBS
 
-NOOP = Workflow("image_edit", JOBS, {"pending": Step("nothing", "completed", active="processing")})
+NOOP = Workflow("image_generation", JOBS, {"pending": Step("nothing", "completed", active="generating")})
 
 
 class Nothing:
@@ -33,7 +33,7 @@ def install(url: str) -> None:
 async def enqueue_bulk(url: str, n: int) -> float:
     link = Link(url)
     await link.opened()
-    jobs = [NewJob("image_edit", {"n": k}) for k in range(n)]
+    jobs = [NewJob(NOOP.name, {"n": k}) for k in range(n)]
     started = time.perf_counter()
     for start in range(0, n, 1000):
         await JobRepository(link).enqueue_many(jobs[start : start + 1000])

@@ -150,9 +150,15 @@ def test_a_workflow_is_shown_as_a_table_and_as_a_diagram(tmp_path: Path) -> None
 def test_jobs_are_listed_shown_cancelled_and_retried(tmp_path: Path) -> None:
     assert glisk("jobs", "ls", cwd=tmp_path).stderr.startswith("GLK-703")
     assert glisk("migrate", cwd=tmp_path).returncode == 0
-    glisk("psql", "--", "-c", "INSERT INTO jobs (workflow) VALUES ('image_edit'), ('image_edit')", cwd=tmp_path)
+    glisk(
+        "psql",
+        "--",
+        "-c",
+        "INSERT INTO jobs (workflow) VALUES ('image_generation'), ('image_generation')",
+        cwd=tmp_path,
+    )
     first, second = json.loads(glisk("jobs", "ls", "--json", cwd=tmp_path).stdout)
-    assert (first["status"], second["workflow"]) == ("pending", "image_edit")
+    assert (first["status"], second["workflow"]) == ("pending", "image_generation")
     assert glisk("jobs", "cancel", first["job_id"], cwd=tmp_path).returncode == 2  # nobody is there to say yes
     assert glisk("jobs", "cancel", "--yes", first["job_id"], cwd=tmp_path).stdout == "1 of 1 cancelled.\n"
     (dead,) = json.loads(glisk("jobs", "dead", "--json", cwd=tmp_path).stdout)

@@ -8,6 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+pytestmark = pytest.mark.usefixtures("owners")
+
 BROKEN = [
     ("job_id_holds_id", "job_id = gen_random_uuid()"),
     ("priority_is_a_digit", "priority = 10"),
@@ -21,6 +23,12 @@ BROKEN = [
     ("finished_is_free", "leased_by = 'w', leased_until = now(), finished_at = now()"),
     ("failed_has_error", "status = 'failed'"),
     ("failed_has_error", "status = 'ready-for-uploading-failed'"),
+    ("llm_task_is_whole", "workflow = 'llm_task', name = NULL, user_id = 'anna', conversation_id = 'chat'"),
+    ("llm_task_is_whole", "workflow = 'llm_task', name = 'x', user_id = NULL, conversation_id = 'chat'"),
+    ("llm_task_is_whole", "workflow = 'llm_task', name = 'x', user_id = 'anna', conversation_id = NULL"),
+    ("image_edit_is_whole", "workflow = 'image_edit', user_id = NULL, project_id = (SELECT project_id FROM projects)"),
+    ("image_edit_is_whole", "workflow = 'image_edit', user_id = 'anna', project_id = NULL"),
+    ("ready_image_has_key", "workflow = 'r2_image', status = 'ready', finished_at = now()"),
 ]
 
 
@@ -40,6 +48,19 @@ async def test_a_wrong_job_cannot_exist(invariant: str, change: str, jobs: Any) 
 async def test_every_invariant_is_broken_by_a_case_above(jobs: Any) -> None:
     checks = await jobs.fetch("SELECT conname FROM pg_constraint WHERE contype = 'c' AND conrelid = 'jobs'::regclass")
     assert {row["conname"] for row in checks} == {invariant for invariant, _ in BROKEN}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "workflow = 'llm_task', name = 'x', user_id = 'anna', conversation_id = 'chat'",
+        "workflow = 'image_edit', user_id = 'anna', project_id = (SELECT project_id FROM projects)",
+        "workflow = 'r2_image', status = 'ready', finished_at = now(), output_r2_key = 'k'",
+        "workflow = 'r2_image', status = 'processing'",
+    ],
+)
+async def test_a_whole_job_can(change: str, jobs: Any) -> None:
+    assert await jobs.execute(f"UPDATE jobs SET {change}") == "UPDATE 1"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +86,6 @@ async def test_a_new_job_is_ready_at_once_and_a_blocked_or_paused_one_never(jobs
 
 
 async def test_a_users_jobs_go_with_the_user_and_children_outlive_their_parent(jobs: Any) -> None:
-    await jobs.execute("INSERT INTO users VALUES ('anna')")
     parent = await jobs.fetchval("INSERT INTO jobs (workflow, user_id) VALUES ('demo', 'anna') RETURNING id")
     child = await jobs.fetchval("INSERT INTO jobs (workflow, parent_job_id) VALUES ('demo', $1) RETURNING id", parent)
     await jobs.execute("DELETE FROM users")

@@ -18,9 +18,10 @@ from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.repositories.job_board import JobBoard
 from glisk.repositories.job_repository import JobRepository, NewJob
 from glisk.workflows import IMAGE_EDIT, IMAGE_GENERATION, JOBS
+from tests.builders import an_edit
 from tests.engines import Recorder, at_work, finished
 
-EDIT = "image_edit"
+pytestmark = pytest.mark.usefixtures("owners")
 
 
 @pytest.fixture
@@ -36,7 +37,8 @@ def jobs(link: Link) -> JobRepository:
 
 
 async def test_a_job_is_enqueued_in_the_first_state_of_its_workflow(jobs: JobRepository, connection: Any) -> None:
-    enqueued = await jobs.enqueue(NewJob("llm_task", {"prompt": "Hello"}, priority=3, name="greet"))
+    task = NewJob("llm_task", {"prompt": "Hello"}, priority=3, name="greet", user_id="anna", conversation_id="chat")
+    enqueued = await jobs.enqueue(task)
     row = await connection.fetchrow("SELECT * FROM jobs")
     assert (row["id"], row["job_id"]) == (enqueued.id, enqueued.job_id)
     assert (row["workflow"], row["status"], row["priority"], row["name"]) == ("llm_task", "waiting", 3, "greet")
@@ -44,23 +46,23 @@ async def test_a_job_is_enqueued_in_the_first_state_of_its_workflow(jobs: JobRep
 
 
 async def test_many_are_enqueued_in_order(jobs: JobRepository, connection: Any) -> None:
-    many = await jobs.enqueue_many([NewJob(EDIT, {"n": n}) for n in range(1000)])
+    many = await jobs.enqueue_many([an_edit({"n": n}) for n in range(1000)])
     rows = await connection.fetch("SELECT id, payload->>'n' AS n FROM jobs ORDER BY id")
     assert [row["id"] for row in rows] == [job.id for job in many]
     assert [int(row["n"]) for row in rows] == list(range(1000))
 
 
 async def test_a_duplicate_returns_the_job_that_is_there(jobs: JobRepository, connection: Any) -> None:
-    first, second = [await jobs.enqueue(NewJob(EDIT, unique_key="picture-7")) for _ in range(2)]
+    first, second = [await jobs.enqueue(an_edit(unique_key="picture-7")) for _ in range(2)]
     assert (first.created, second.created) == (True, False)
     assert first.job_id == second.job_id
     await connection.execute("UPDATE jobs SET status = 'completed', finished_at = now()")
-    assert (await jobs.enqueue(NewJob(EDIT, unique_key="picture-7"))).created
+    assert (await jobs.enqueue(an_edit(unique_key="picture-7"))).created
 
 
 async def test_twenty_callers_with_one_key_make_one_job(database_url: str, connection: Any) -> None:
     links = [Link(database_url) for _ in range(20)]
-    many = await asyncio.gather(*(JobRepository(link).enqueue(NewJob(EDIT, unique_key="k")) for link in links))
+    many = await asyncio.gather(*(JobRepository(link).enqueue(an_edit(unique_key="k")) for link in links))
     assert len({job.id for job in many}) == 1
     assert [job.created for job in many].count(True) == 1
     await asyncio.gather(*(link.close() for link in links))
@@ -94,9 +96,9 @@ async def test_a_caller_that_goes_away_does_not_hold_up_the_others(jobs: JobRepo
 async def test_a_job_is_found_by_either_of_its_ids_and_by_no_other(
     jobs: JobRepository, link: Link, connection: Any
 ) -> None:
-    copied = await jobs.enqueue(NewJob(EDIT))
-    checked = await jobs.enqueue(NewJob(EDIT, unique_key="k"))
-    by_hand = await connection.fetchrow("INSERT INTO jobs (workflow) VALUES ('image_edit') RETURNING id, job_id")
+    copied = await jobs.enqueue(an_edit())
+    checked = await jobs.enqueue(an_edit(unique_key="k"))
+    by_hand = await connection.fetchrow("INSERT INTO jobs (workflow) VALUES ('image_generation') RETURNING id, job_id")
     board = JobBoard(link)
     for id, job_id in ((copied.id, copied.job_id), (checked.id, checked.job_id), tuple(by_hand)):
         assert job_id.version == 4
@@ -116,9 +118,8 @@ async def test_only_workflows_of_jobs_can_be_asked_for(workflow: str, jobs: JobR
 
 
 async def test_a_user_has_no_more_open_jobs_than_allowed(database_url: str, connection: Any) -> None:
-    await connection.execute("INSERT INTO users VALUES ('anna')")
     links = [Link(database_url) for _ in range(10)]
-    asked = (JobRepository(link, most_per_user=3).enqueue(NewJob(EDIT, user_id="anna")) for link in links)
+    asked = (JobRepository(link, most_per_user=3).enqueue(an_edit()) for link in links)
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(answer, TooManyJobs) for answer in answers) == 7
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 3
@@ -126,14 +127,14 @@ async def test_a_user_has_no_more_open_jobs_than_allowed(database_url: str, conn
 
 
 async def test_a_delayed_job_is_not_ready_before_its_time(jobs: JobRepository, connection: Any) -> None:
-    await jobs.enqueue(NewJob(EDIT, delay=timedelta(hours=1)))
+    await jobs.enqueue(an_edit(delay=timedelta(hours=1)))
     assert await connection.fetchval("SELECT ready_at - created_at FROM jobs") == timedelta(hours=1)
 
 
 async def test_a_tree_three_deep_runs_from_its_root(jobs: JobRepository, database_url: str, connection: Any) -> None:
-    root = await jobs.enqueue(NewJob(EDIT))
-    middle = await jobs.enqueue_many([NewJob(EDIT, parents=[root.id]) for _ in range(2)])
-    leaf = await jobs.enqueue(NewJob(EDIT, parents=[job.id for job in middle]))
+    root = await jobs.enqueue(an_edit())
+    middle = await jobs.enqueue_many([an_edit(parents=[root.id]) for _ in range(2)])
+    leaf = await jobs.enqueue(an_edit(parents=[job.id for job in middle]))
     order: list[int] = []
 
     async def remember(claim: Claim) -> Verdict:
@@ -150,11 +151,11 @@ async def test_a_tree_three_deep_runs_from_its_root(jobs: JobRepository, databas
 async def test_a_failing_child_takes_those_who_wait_for_it_along(
     jobs: JobRepository, database_url: str, connection: Any
 ) -> None:
-    root = await jobs.enqueue(NewJob(EDIT))
-    bad, good = await jobs.enqueue_many([NewJob(EDIT, {"bad": bad}, parents=[root.id]) for bad in (True, False)])
-    leaf = await jobs.enqueue(NewJob(EDIT, parents=[bad.id, good.id]))
-    below = await jobs.enqueue(NewJob(EDIT, parents=[leaf.id]))
-    brave = await jobs.enqueue(NewJob(EDIT, parents=[bad.id], on_failure="ignore"))
+    root = await jobs.enqueue(an_edit())
+    bad, good = await jobs.enqueue_many([an_edit({"bad": bad}, parents=[root.id]) for bad in (True, False)])
+    leaf = await jobs.enqueue(an_edit(parents=[bad.id, good.id]))
+    below = await jobs.enqueue(an_edit(parents=[leaf.id]))
+    brave = await jobs.enqueue(an_edit(parents=[bad.id], on_failure="ignore"))
 
     async def fail_the_bad(claim: Claim) -> Verdict:
         return Fail("no") if '"bad": true' in claim.row["payload"] else Done()
@@ -168,23 +169,23 @@ async def test_a_failing_child_takes_those_who_wait_for_it_along(
 
 
 async def test_nobody_waits_for_what_is_over(jobs: JobRepository, connection: Any) -> None:
-    parent = await jobs.enqueue(NewJob(EDIT))
+    parent = await jobs.enqueue(an_edit())
     await connection.execute("UPDATE jobs SET status = 'completed', finished_at = now()")
-    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    child = await jobs.enqueue(an_edit(parents=[parent.id]))
     assert await connection.fetchval("SELECT dependency_count FROM jobs WHERE id = $1", child.id) == 0
 
 
 async def test_one_cannot_wait_for_what_failed_or_never_was(jobs: JobRepository, connection: Any) -> None:
-    parent = await jobs.enqueue(NewJob(EDIT))
+    parent = await jobs.enqueue(an_edit())
     await connection.execute("UPDATE jobs SET status = 'failed', error_message = 'no', finished_at = now()")
     for parents in ([parent.id], [10**9]):
         with pytest.raises(UnknownParent):
-            await jobs.enqueue(NewJob(EDIT, parents=parents))
+            await jobs.enqueue(an_edit(parents=parents))
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 1
 
 
 async def test_one_key_twice_in_one_call_is_one_job(jobs: JobRepository, connection: Any) -> None:
-    first, other, again = await jobs.enqueue_many([NewJob(EDIT, unique_key=key) for key in ("a", "b", "a")])
+    first, other, again = await jobs.enqueue_many([an_edit(unique_key=key) for key in ("a", "b", "a")])
     assert (first.id, first.created, again.created) == (again.id, True, False)
     assert other.created
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 2
@@ -195,8 +196,8 @@ async def test_none_is_none(jobs: JobRepository) -> None:
 
 
 async def test_whoever_waits_for_a_deleted_job_waits_no_longer(jobs: JobRepository, connection: Any) -> None:
-    parent = await jobs.enqueue(NewJob(EDIT))
-    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    parent = await jobs.enqueue(an_edit())
+    child = await jobs.enqueue(an_edit(parents=[parent.id]))
     assert await connection.fetchval("SELECT parent_job_id FROM jobs WHERE id = $1", child.id) == parent.id
     await connection.execute("DELETE FROM jobs WHERE id = $1", parent.id)
     assert await connection.fetchval("SELECT ready_at = created_at FROM jobs WHERE id = $1", child.id)
@@ -205,8 +206,8 @@ async def test_whoever_waits_for_a_deleted_job_waits_no_longer(jobs: JobReposito
 async def test_a_child_that_was_cancelled_before_its_parent_ended_can_be_retried(
     jobs: JobRepository, link: Link, database_url: str, connection: Any
 ) -> None:
-    parent = await jobs.enqueue(NewJob(EDIT))
-    child = await jobs.enqueue(NewJob(EDIT, parents=[parent.id]))
+    parent = await jobs.enqueue(an_edit())
+    child = await jobs.enqueue(an_edit(parents=[parent.id]))
     await control.cancel(link, JOBS, [child.id], "anna")
     async with at_work(database_url, {"editing": Recorder()}, IMAGE_EDIT):
         await finished(connection, 2)

@@ -35,6 +35,15 @@ async def test_an_open_call_is_resumed_not_repeated(link: Link) -> None:
     assert (again.id, again.seed, again.receipt) == (first.id, 11, "prediction-1")
 
 
+async def test_the_prompt_is_kept_as_it_was_sent_first(link: Link, connection: Any) -> None:
+    for prompt, source in (("a sunset", "author"), ("kittens", "fallback")):
+        terms = (7, "generating", 1)
+        await ledger.open_attempt(
+            link.fetch, *terms, provider="replicate", worker="w", prompt=prompt, prompt_source=source
+        )
+    assert tuple(await connection.fetchrow("SELECT prompt, prompt_source FROM attempts")) == ("a sunset", "author")
+
+
 async def test_twenty_callers_at_once_open_one(database_url: str, connection: Any) -> None:
     links = [Link(database_url) for _ in range(20)]
     attempts = await asyncio.gather(*(opened(link, seed=n) for n, link in enumerate(links)))

@@ -17,7 +17,7 @@ from alembic import command
 
 from glisk.db import migrate
 from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
-from tests.builders import CHAIN, CONTRACT, IMAGE, REVISIONS
+from tests.builders import CHAIN, CONTRACT, IMAGE, OWNERS, PROJECT, REVISIONS
 from tests.conftest import execute, fetchval
 
 NUMBERS = [name[:3] for name in REVISIONS]
@@ -195,6 +195,57 @@ def test_no_token_is_lost_and_none_can_be_paid_twice_after_a_downgrade(revision:
         assert after == [expected for *_, expected, _ in LIVES]
     drawn = [was for (was, *_), now in zip(LIVES, after, strict=True) if now == "detected"]
     assert set(drawn) <= {"detected", "generating"}
+
+
+# Every workflow of jobs, with an attempt each: what a round trip below 009 must not change.
+WHOLE_JOBS = f"""
+    {OWNERS};
+    INSERT INTO jobs (workflow, name, user_id, conversation_id, project_id, status, output_r2_key, finished_at) VALUES
+      ('image_generation', NULL, NULL, NULL, NULL, 'pending', NULL, NULL),
+      ('llm_task', 'greet', 'anna', 'chat', NULL, 'waiting', NULL, NULL),
+      ('image_edit', NULL, 'anna', NULL, '{PROJECT}', 'pending', NULL, NULL),
+      ('r2_image', NULL, NULL, NULL, NULL, 'ready', 'k', now()),
+      ('llm_task', NULL, NULL, NULL, NULL, 'completed', NULL, now());
+    INSERT INTO attempts (item_id, step, epoch, provider, worker) SELECT id, 'x', 1, 'p', 'w' FROM jobs"""
+ROWS = """SELECT jsonb_build_object('jobs', (SELECT jsonb_agg(to_jsonb(j) ORDER BY id) FROM jobs j),
+                                    'attempts', (SELECT jsonb_agg(to_jsonb(a) ORDER BY attempt_id) FROM attempts a))"""
+
+
+def test_one_step_down_and_up_changes_no_job_and_no_attempt(database_url: str) -> None:
+    asyncio.run(run_script(database_url, WHOLE_JOBS))
+    before = asyncio.run(fetchval(database_url, ROWS))
+    migrate.downgrade(database_url, "008")
+    migrate.upgrade(database_url)
+    assert asyncio.run(fetchval(database_url, ROWS)) == before
+
+
+# What 008 still allowed. Three wait for the first: one needs it, one does not care, one is further down.
+INCOMPLETE_JOBS = """
+    INSERT INTO jobs (name, workflow, status, has_children, dependency_count, finished_at, leased_by, leased_until) VALUES
+      ('at work', 'image_edit', 'processing', true, 0, NULL, 'w', now()), ('needs it', 'r2_image', 'pending', true, 1, NULL, NULL, NULL),
+      ('does not', 'r2_image', 'pending', false, 1, NULL, NULL, NULL), ('below', 'r2_image', 'pending', false, 1, NULL, NULL, NULL),
+      ('keyless', 'r2_image', 'ready', false, 0, now(), NULL, NULL), ('over', 'llm_task', 'completed', false, 0, now(), NULL, NULL);
+    INSERT INTO job_dependencies SELECT p.id, c.id, v.on_failure
+    FROM (VALUES ('at work', 'needs it', 'fail'), ('at work', 'does not', 'ignore'), ('needs it', 'below', 'fail')) v(p, c, on_failure)
+    JOIN jobs p ON p.name = v.p JOIN jobs c ON c.name = v.c"""
+
+
+def test_a_job_that_lacks_what_it_needs_ends_and_nobody_waits_for_it(database_url: str) -> None:
+    migrate.downgrade(database_url, "008")
+    asyncio.run(run_script(database_url, INCOMPLETE_JOBS))
+    migrate.upgrade(database_url)
+    query = "SELECT array_agg(concat_ws(', ', name, status, dependency_count, epoch, leased_by) ORDER BY id) FROM jobs"
+    assert asyncio.run(fetchval(database_url, query)) == [
+        *("at work, failed, 0, 1", "needs it, failed, 0, 1", "does not, pending, 0, 0"),
+        *("below, failed, 0, 1", "keyless, failed, 0, 1", "over, completed, 0, 0"),
+    ]
+    assert asyncio.run(fetchval(database_url, "SELECT count(*) FROM events WHERE actor = 'migration 009'")) == 4
+
+
+async def run_script(url: str, script: str) -> None:
+    connection = await asyncpg.connect(url)
+    await connection.execute(script)
+    await connection.close()
 
 
 @pytest.mark.parametrize("target", ["000", "base"])

@@ -33,8 +33,11 @@ async def open_attempt(
     model: str | None = None,
     seed: int | None = None,
     prompt_sha256: bytes | None = None,
+    prompt: str | None = None,
+    prompt_source: str | None = None,
 ) -> Attempt:
-    terms = (item, step, epoch, provider, model, seed, prompt_sha256, worker)
+    """What was asked for is kept as it was sent first: resuming changes none of it."""
+    terms = (item, step, epoch, provider, model, seed, prompt_sha256, worker, prompt, prompt_source)
     (row,) = await fetch(statement("open_attempt"), *terms)
     return Attempt(row["attempt_id"], row["seed"], row["receipt"], row["resumed"])
 

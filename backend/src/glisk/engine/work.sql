@@ -172,9 +172,10 @@ logged AS (
   SELECT id, workflow, was, status, epoch, $3, jsonb_build_object('error', error) FROM parked)
 SELECT id, workflow, status FROM parked
 
--- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker)
+-- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker, prompt, prompt source)
 -- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open.
-INSERT INTO attempts (item_id, step, epoch, provider, model, seed, prompt_sha256, worker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO attempts (item_id, step, epoch, provider, model, seed, prompt_sha256, worker, prompt, prompt_source)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (item_id, step) WHERE outcome = 'open' DO UPDATE SET epoch = EXCLUDED.epoch, worker = EXCLUDED.worker
 RETURNING attempt_id, seed, receipt, xmax <> 0 AS resumed
 
