@@ -41,6 +41,12 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", min_length=1, description="The address the HTTP server listens on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port the HTTP server listens on.")
+    keep_jobs_days: int = Field(
+        default=30,
+        ge=0,
+        le=36500,
+        description="For how many days a job is kept after it has ended; 0 keeps all. What was paid is always kept.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important kind of log line that is written."
     )

@@ -1,9 +1,10 @@
-"""glisk jobs: look at jobs, send them on again, stop them."""
+"""glisk jobs: look at jobs, send them on again, stop them, forget them."""
 
 from __future__ import annotations
 
 import getpass
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -12,7 +13,7 @@ from glisk import service, settings
 from glisk.cli import output
 from glisk.repositories.job_board import JobBoard
 
-app = typer.Typer(help="Look at jobs, send them on again, stop them.", no_args_is_help=True)
+app = typer.Typer(help="Look at jobs, send them on again, stop them, forget them.", no_args_is_help=True)
 T = TypeVar("T")
 
 Workflow = Annotated[str | None, typer.Option("--workflow", help="Only those of this workflow.")]
@@ -94,6 +95,25 @@ def cancel(jobs: Annotated[list[str], typer.Argument(help="Their ids.")], yes: o
     output.confirm(f"Cancel {len(ids)} jobs?", yes=yes)
     moved = on_the_board(lambda board: board.cancel(ids, getpass.getuser()))
     typer.echo(f"{len(moved)} of {len(ids)} cancelled.")
+
+
+@app.command()
+def prune(
+    older_than: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=36500, metavar="DAYS", help="Those that ended more days ago; else as the settings say."
+        ),
+    ] = None,
+    yes: output.Yes = False,
+) -> None:
+    """Delete jobs that ended long ago, with their events. What was paid for them stays in the ledger."""
+    days = settings.load().keep_jobs_days if older_than is None else older_than
+    if older_than is None and days == 0:
+        raise typer.BadParameter("GLISK_KEEP_JOBS_DAYS is 0, so all jobs are kept: add --older-than.")
+    output.confirm(f"Delete the jobs that ended more than {days} days ago?", yes=yes)
+    pruned = on_the_board(lambda board: board.prune(timedelta(days=days)))
+    typer.echo(f"{pruned} deleted.")
 
 
 async def required(board: JobBoard, key: str) -> dict[str, Any]:

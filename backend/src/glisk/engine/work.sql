@@ -255,8 +255,17 @@ INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, dat
 SELECT id, workflow, status, status, epoch, $3, jsonb_build_object('paused', $2) FROM moved
 RETURNING item_id AS id
 
--- name: prune (before, limit)
--- Retention. A row that others still wait for stays.
-DELETE FROM {table} WHERE id IN (
-  SELECT id FROM {table} WHERE finished_at < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-RETURNING id
+-- name: prune (age, limit)
+-- A row goes with its events and with the calls for which nothing was paid; what was paid, or may have been, stays in the
+-- ledger. It stays itself while one that waited for it is open: that one may still read its result.
+WITH old AS MATERIALIZED (
+  SELECT id FROM {table} t WHERE finished_at < now() - $1::interval
+    AND NOT EXISTS (SELECT FROM {edges} d JOIN {table} c ON c.id = d.child_id WHERE d.parent_id = t.id AND c.finished_at IS NULL)
+    AND NOT EXISTS (SELECT FROM {table} c WHERE c.parent_job_id = t.id AND c.finished_at IS NULL)
+  ORDER BY id LIMIT $2 FOR UPDATE OF t SKIP LOCKED),
+gone AS (DELETE FROM {table} t USING old WHERE t.id = old.id RETURNING t.id),
+untold AS (DELETE FROM events e USING gone WHERE e.item_id = gone.id),
+unpaid AS (
+  DELETE FROM attempts a USING gone WHERE a.item_id = gone.id
+    AND outcome IN ('refused', 'failed', 'cancelled') AND receipt IS NULL AND COALESCE(cost, 0) = 0)
+SELECT id FROM gone

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from glisk.engine import control
+from glisk.engine import control, retention
 from glisk.engine.link import Link
 from glisk.repositories.job_repository import key_in
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
@@ -69,6 +70,10 @@ class JobBoard:
 
     async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
         return await control.cancel(self.link, JOBS, ids, actor, GOOD)
+
+    async def prune(self, keep: timedelta) -> int:
+        """How many were deleted: those that ended longer ago than that."""
+        return await retention.prune(self.link, JOBS, keep)
 
 
 def waiting_for(workflow: str, active: str | None) -> str:
