@@ -1,24 +1,31 @@
-"""One measurement in one process: `python -m benchmarks.peers PEER ACTION URL N [NAME=VALUE …]` prints seconds and CPU."""
+"""One measurement in one process: `python -m benchmarks.peers PEER ACTION URL N [NAME=VALUE …]` prints what came of it."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import sys
-import time
+from collections.abc import Callable, Coroutine
+from functools import partial
+from types import ModuleType
+from typing import Any
 
 import uvloop
+
+from benchmarks.peers import actions
 
 
 def main(peer: str, action: str, url: str, n: str, *options: str) -> None:
     module = importlib.import_module(f"benchmarks.peers.{peer}")
-    if action == "install":
-        module.install(url)
-        return
     terms = {name: int(value) for name, value in (option.split("=") for option in options)}
-    before = time.process_time()
-    seconds = uvloop.run(getattr(module, action)(url, int(n), **terms))
-    print(json.dumps({"seconds": seconds, "cpu": time.process_time() - before, "done": uvloop.run(module.done(url))}))
+    result = module.install(url) if action == "install" else uvloop.run(named(action, module)(url, int(n), **terms))
+    print(json.dumps({"result": result, "done": uvloop.run(module.done(url))}))
+
+
+def named(action: str, module: ModuleType) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The peer's own, or one that is the same for all."""
+    own: Callable[..., Coroutine[Any, Any, Any]] | None = getattr(module, action, None)
+    return own or partial(getattr(actions, action), module)
 
 
 main(*sys.argv[1:])

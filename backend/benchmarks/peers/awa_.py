@@ -1,4 +1,8 @@
-"""awa-pg through its own API, with as many workers as did best."""
+"""awa-pg through its own API, with as many workers as did best, in its canonical storage.
+
+Its queue storage (`install_queue_storage`, `enqueue_many_copy`) took jobs five times as fast and drained them slower in
+every pair of runs, at 64 to 1,024 workers, with one to four claimers and with larger claims.
+"""
 
 from __future__ import annotations
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
+from benchmarks.peers.actions import Handle, Send
 from glisk.db import migrate
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
@@ -16,13 +19,24 @@ from glisk.engine.workflow import Step, Workflow
 from glisk.repositories.job_repository import JobRepository, NewJob
 from glisk.workflows import JOBS
 
-NOOP = Workflow("image_generation", JOBS, {"pending": Step("nothing", "completed", active="generating")})
+NOOP = Workflow("danbooru_tagger", JOBS, {"pending": Step("nothing", "completed")})
 
 
 class Nothing:
     lane: str | None = None
 
     async def run(self, claim: Claim) -> Verdict:
+        return Done()
+
+
+class Handled:
+    lane: str | None = None
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+
+    async def run(self, claim: Claim) -> Verdict:
+        await self.handle(json.loads(claim.row["payload"])["n"])
         return Done()
 
 
@@ -40,6 +54,24 @@ async def enqueue_bulk(url: str, n: int) -> float:
     elapsed = time.perf_counter() - started
     await link.close()
     return elapsed
+
+
+@asynccontextmanager
+async def sending(url: str, connections: int) -> AsyncIterator[Send]:
+    """On one connection, however many the callers are: the repository commits for all of them together."""
+    link = Link(url)
+    repository = JobRepository(link)
+    yield lambda k: repository.enqueue(NewJob(NOOP.name, {"n": k}))
+    await link.close()
+
+
+@asynccontextmanager
+async def working(url: str, handle: Handle) -> AsyncIterator[None]:
+    worker = Worker(url, [Station(NOOP, "pending", Handled(handle))], "bench", Pace(concurrency=1000))
+    running = asyncio.create_task(worker.run())
+    yield
+    worker.stop()
+    await running
 
 
 async def drain(url: str, n: int, batch: int = 100) -> float:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import asyncpg
-from pgqueuer import AsyncpgDriver, Job, Queries, QueueManager
+from pgqueuer import AsyncpgDriver, AsyncpgPoolDriver, Job, Queries, QueueManager
 from pgqueuer.types import QueueExecutionMode
+
+from benchmarks.peers.actions import Handle, Send
 
 logging.disable(logging.CRITICAL)
 
@@ -33,6 +38,31 @@ async def enqueue_bulk(url: str, n: int) -> float:
     elapsed = time.perf_counter() - started
     await connection.close()
     return elapsed
+
+
+@asynccontextmanager
+async def sending(url: str, connections: int) -> AsyncIterator[Send]:
+    """On five at most: more of them only queue up for the lock that a notifying commit holds."""
+    size = min(connections, 5)
+    async with asyncpg.create_pool(url, min_size=size, max_size=size) as pool:
+        queries = Queries(AsyncpgPoolDriver(pool))
+        yield lambda k: queries.enqueue("noop", b'{"n": %d}' % k)
+
+
+@asynccontextmanager
+async def working(url: str, handle: Handle) -> AsyncIterator[None]:
+    connection = await asyncpg.connect(url)
+    queue = QueueManager(Queries(AsyncpgDriver(connection)))
+
+    @queue.entrypoint("noop")
+    async def work(job: Job) -> None:
+        await handle(json.loads(job.payload)["n"])
+
+    running = asyncio.create_task(queue.run(batch_size=100))
+    yield
+    queue.shutdown.set()
+    await running
+    await connection.close()
 
 
 async def drain(url: str, n: int, batch: int = 100, managers: int = 1) -> float:
