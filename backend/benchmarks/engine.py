@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks import drain, rounds, stage
+from benchmarks import drain, enqueue, rounds, stage
 from benchmarks.row import Row
 
 
 def measure() -> Iterator[Row]:
     rounds.forget()
     with stage.server() as server:
-        for part in (drain,):
+        for part in (drain, enqueue):
             yield from part.measure(server)
