@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks import drain, enqueue, growth, latency, rounds, stage, steady
+from benchmarks import drain, enqueue, growth, latency, memory, rounds, stage, steady
 from benchmarks.row import Row
 
 
 def measure() -> Iterator[Row]:
     rounds.forget()
     with stage.server() as server:
-        for part in (drain, enqueue, latency, steady, growth):
+        for part in (drain, enqueue, latency, steady, growth, memory):
             yield from part.measure(server)
