@@ -166,7 +166,19 @@ def test_jobs_are_listed_shown_cancelled_and_retried(tmp_path: Path) -> None:
     assert glisk("jobs", "retry", "--dead", cwd=tmp_path).stdout == "1 of 1 wait again.\n"
     shown = json.loads(glisk("jobs", "show", str(first["id"]), "--json", cwd=tmp_path).stdout)
     assert [event["to_status"] for event in shown["timeline"]] == ["failed", "pending"]
+    id = str(first["id"])
+    assert glisk("jobs", "pause", id, str(second["id"]), cwd=tmp_path).stdout == "2 of 2 paused.\n"
+    assert glisk("jobs", "resume", id, cwd=tmp_path).stdout == "1 of 1 go on.\n"
     assert "There is no job 999" in glisk("jobs", "show", "999", cwd=tmp_path).stderr
+
+
+def test_a_workflow_is_paused_and_resumed(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    assert "token is paused" in glisk("workflows", "pause", "token", cwd=tmp_path).stdout
+    (paused,) = json.loads(glisk("workflows", "paused", "--json", cwd=tmp_path).stdout)
+    assert paused["workflow"] == "token"
+    assert glisk("workflows", "resume", "token", cwd=tmp_path).stdout == "token goes on.\n"
+    assert "There is no workflow 'nonsense'" in glisk("workflows", "pause", "nonsense", cwd=tmp_path).stderr
 
 
 def test_lanes_are_listed_held_resumed_and_limited(tmp_path: Path) -> None:

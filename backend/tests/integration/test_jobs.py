@@ -69,28 +69,28 @@ async def test_twenty_callers_with_one_key_make_one_job(database_url: str, conne
 
 
 async def test_callers_at_the_same_time_share_a_transaction(jobs: JobRepository, connection: Any) -> None:
-    many = await asyncio.gather(*(jobs.enqueue(NewJob(EDIT, {"n": n})) for n in range(50)))
+    many = await asyncio.gather(*(jobs.enqueue(an_edit({"n": n})) for n in range(50)))
     rows = await connection.fetch("SELECT id, payload ->> 'n' AS n, xmin::text AS xact FROM jobs")
     assert {row["id"]: int(row["n"]) for row in rows} == {job.id: n for n, job in enumerate(many)}
     assert len({row["xact"] for row in rows}) == 1
 
 
 async def test_a_wrong_job_fails_its_own_caller_alone(jobs: JobRepository, connection: Any) -> None:
-    wrong = [NewJob("nonsense"), NewJob(EDIT, parents=[-1]), NewJob(EDIT, user_id="nobody"), NewJob(EDIT, {"x": "\0"})]
-    asked = [NewJob(EDIT), *wrong, NewJob(EDIT)]
+    wrong = [NewJob("nonsense"), an_edit(parents=[-1]), an_edit(user_id="nobody"), an_edit({"x": "\0"})]
+    asked = [an_edit(), *wrong, an_edit()]
     answers = await asyncio.gather(*(jobs.enqueue(job) for job in asked), return_exceptions=True)
     assert [isinstance(answer, Exception) for answer in answers] == [False, True, True, True, True, False]
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 2
 
 
 async def test_a_caller_that_goes_away_does_not_hold_up_the_others(jobs: JobRepository, connection: Any) -> None:
-    callers = [asyncio.create_task(jobs.enqueue(NewJob(EDIT))) for _ in range(3)]
+    callers = [asyncio.create_task(jobs.enqueue(an_edit())) for _ in range(3)]
     await asyncio.sleep(0)
     callers[0].cancel()
     answers = await asyncio.gather(*callers, return_exceptions=True)
     assert isinstance(answers[0], asyncio.CancelledError)
     assert await connection.fetchval("SELECT count(*) FROM jobs") == 2
-    assert (await jobs.enqueue(NewJob(EDIT))).created
+    assert (await jobs.enqueue(an_edit())).created
 
 
 async def test_a_job_is_found_by_either_of_its_ids_and_by_no_other(

@@ -7,11 +7,12 @@ import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
-from glisk.engine import control, ledger
+from glisk.engine import control, lanes, ledger
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
@@ -175,6 +176,40 @@ async def test_a_finished_job_cannot_be_cancelled_and_an_open_one_not_retried(
     assert await control.retry(link, JOBS, [open_], "pending", "anna") == []
     assert await control.cancel(link, JOBS, [open_], "anna") == [open_]
     assert await control.retry(link, JOBS, [open_], "pending", "anna") == [open_]
+    await link.close()
+
+
+async def test_nothing_of_a_paused_workflow_is_started_until_it_is_resumed(database_url: str, connection: Any) -> None:
+    link, paused, other = Link(database_url), Recorder(), Recorder()
+    assert await control.pause_workflow(link, ONE_STEP.name, "anna")
+    assert not await control.pause_workflow(link, ONE_STEP.name, "bob")
+    (waiting,), (free,) = await enqueue(connection, 1), await enqueue(connection, 1, DEMO)
+    pace = replace(PACE, poll=timedelta(hours=1))
+    async with (
+        at_work(database_url, {"only": paused}, pace=pace),
+        at_work(database_url, {"first": other, "second": other}, DEMO),
+    ):
+        assert await finished(connection) == {free: "completed"}
+        assert (await control.paused_workflows(link))[0]["actor"] == "anna"
+        assert await control.resume_workflow(link, ONE_STEP.name, "bob")
+        assert set(await finished(connection, 2)) == {waiting, free}
+    assert not await control.resume_workflow(link, ONE_STEP.name, "bob")
+    events = await connection.fetch("SELECT to_status, actor FROM events WHERE item_id IS NULL ORDER BY event_id")
+    assert [tuple(row) for row in events] == [("paused", "anna"), ("resumed", "bob")]
+    await link.close()
+
+
+@pytest.mark.parametrize("limit", [1, 5])
+async def test_a_paused_workflow_gives_nothing_to_a_lane(limit: int, database_url: str, connection: Any) -> None:
+    link = Link(database_url)
+    await connection.execute("INSERT INTO lanes (lane, max_concurrency, burst, tokens) VALUES ('provider', 9, 9, 9)")
+    await enqueue(connection, 3)
+    lane = lanes.LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+    take = partial(lanes.claim, link, lane, ONE_STEP, "pending", limit=limit, worker="w", lease=timedelta(minutes=1))
+    await control.pause_workflow(link, ONE_STEP.name, "anna")
+    assert await take() == []
+    await control.resume_workflow(link, ONE_STEP.name, "anna")
+    assert len(await take()) == min(3, limit)
     await link.close()
 
 

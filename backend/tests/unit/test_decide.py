@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 
 import pytest
@@ -75,8 +76,8 @@ def test_waiting_and_holding_use_no_attempt(case: tuple[Workflow, Row], verdict:
 @given(cases(), st.builds(Retry, texts), jitters)
 def test_an_uncounted_failure_adds_nothing(case: tuple[Workflow, Row], verdict: Retry, jitter: float) -> None:
     flow, row = case
-    step = replace(flow.steps[row.waiting], count_failure=False, attempts=None)
-    uncounted = replace(flow, steps={**flow.steps, row.waiting: step})
+    step = dataclasses.replace(flow.steps[row.waiting], count_failure=False, attempts=None)
+    uncounted = dataclasses.replace(flow, steps={**flow.steps, row.waiting: step})
     to = decide(uncounted, row, verdict, jitter=jitter)
     assert to.retry_count == row.retry_count
     assert set(to.facts) == {flow.table.error}

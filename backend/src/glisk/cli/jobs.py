@@ -17,6 +17,7 @@ app = typer.Typer(help="Look at jobs, send them on again, stop them, forget them
 T = TypeVar("T")
 
 Workflow = Annotated[str | None, typer.Option("--workflow", help="Only those of this workflow.")]
+Jobs = Annotated[list[str], typer.Argument(help="Their ids, as `ls` shows them.")]
 Ids = Annotated[list[str] | None, typer.Argument(help="Their ids, as `ls` shows them.")]
 
 
@@ -85,7 +86,7 @@ def retry(
 
 
 @app.command()
-def cancel(jobs: Annotated[list[str], typer.Argument(help="Their ids.")], yes: output.Yes = False) -> None:
+def cancel(jobs: Jobs, yes: output.Yes = False) -> None:
     """Stop jobs, waiting or at work."""
 
     async def chosen(board: JobBoard) -> list[int]:
@@ -114,6 +115,25 @@ def prune(
     output.confirm(f"Delete the jobs that ended more than {days} days ago?", yes=yes)
     pruned = on_the_board(lambda board: board.prune(timedelta(days=days)))
     typer.echo(f"{pruned} deleted.")
+
+
+@app.command()
+def pause(jobs: Jobs) -> None:
+    """Start nothing more of jobs that wait. What is at work goes on."""
+    say(jobs, "paused", lambda board, ids: board.pause(ids, getpass.getuser()))
+
+
+@app.command()
+def resume(jobs: Jobs) -> None:
+    """Go on with jobs that were paused."""
+    say(jobs, "go on", lambda board, ids: board.resume(ids, getpass.getuser()))
+
+
+def say(jobs: list[str], what: str, action: Callable[[JobBoard, list[int]], Awaitable[list[int]]]) -> None:
+    async def act(board: JobBoard) -> list[int]:
+        return await action(board, [(await required(board, job))["id"] for job in jobs])
+
+    typer.echo(f"{len(on_the_board(act))} of {len(jobs)} {what}.")
 
 
 async def required(board: JobBoard, key: str) -> dict[str, Any]:

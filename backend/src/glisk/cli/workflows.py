@@ -1,16 +1,21 @@
-"""glisk workflows: what follows what, as a table or as a diagram."""
+"""glisk workflows: what follows what, as a table or as a diagram; and pausing all of one."""
 
 from __future__ import annotations
 
+import getpass
 from typing import Annotated
 
 import typer
 
-from glisk import reference
+from glisk import reference, service, settings
 from glisk.cli import output
+from glisk.engine import control
+from glisk.engine.workflow import Workflow
 from glisk.workflows import WORKFLOWS
 
-app = typer.Typer(help="Show the workflows: what follows what.", no_args_is_help=True)
+app = typer.Typer(help="Show the workflows (what follows what), pause and resume them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The workflow's name.")]
 
 
 def mount(root: typer.Typer) -> None:
@@ -29,14 +34,42 @@ def ls(as_json: output.Json = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="The workflow's name.")],
+    name: Name,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a diagram for a Markdown page.")] = False,
     as_json: output.Json = False,
 ) -> None:
     """One workflow, step by step."""
+    flow = required(name)
+    if mermaid:
+        typer.echo(reference.diagram(flow))
+    else:
+        output.rows(reference.steps(flow), as_json=as_json, empty="It has no steps.")
+
+
+@app.command()
+def pause(name: Name) -> None:
+    """Start nothing more of a workflow, in any worker. What is at work goes on."""
+    workflow, actor = required(name).name, getpass.getuser()
+    paused = service.over_a_link(settings.load(), lambda link: control.pause_workflow(link, workflow, actor))
+    typer.echo(f"{name} {'is paused' if paused else 'was paused already'}: glisk workflows resume {name}")
+
+
+@app.command()
+def resume(name: Name) -> None:
+    """Go on with a workflow that was paused."""
+    workflow, actor = required(name).name, getpass.getuser()
+    resumed = service.over_a_link(settings.load(), lambda link: control.resume_workflow(link, workflow, actor))
+    typer.echo(f"{name} {'goes on' if resumed else 'was not paused'}.")
+
+
+@app.command()
+def paused(as_json: output.Json = False) -> None:
+    """The workflows that are paused, since when and by whom."""
+    found = service.over_a_link(settings.load(), control.paused_workflows)
+    output.rows(found, as_json=as_json, empty="None is paused.")
+
+
+def required(name: str) -> Workflow:
     if name not in WORKFLOWS:
         raise typer.BadParameter(f"There is no workflow {name!r}. There are: {', '.join(WORKFLOWS)}.")
-    if mermaid:
-        typer.echo(reference.diagram(WORKFLOWS[name]))
-    else:
-        output.rows(reference.steps(WORKFLOWS[name]), as_json=as_json, empty="It has no steps.")
+    return WORKFLOWS[name]

@@ -324,6 +324,14 @@ class Lane(SQLModel, table=True):
     held_reason: str | None = column(Text)
 
 
+class PausedWorkflow(SQLModel, table=True):
+    __tablename__ = "paused_workflows"
+
+    workflow: str = Field(primary_key=True, sa_type=Text)
+    paused_at: datetime | None = defaulted(Instant, "now()")
+    actor: str = Field(sa_type=Text)
+
+
 class Periodic(SQLModel, table=True):
     __tablename__ = "periodic"
 

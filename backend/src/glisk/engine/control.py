@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from glisk.engine import store, wakeup
 from glisk.engine.link import Link
@@ -49,3 +50,19 @@ async def resume(link: Link, table: WorkTable, ids: Sequence[int], actor: str) -
         rows = await fetch(statement("pause", table), list(ids), False, actor)
         await fetch("SELECT pg_notify($1, '')", wakeup.WORK)
         return [row["id"] for row in rows]
+
+
+async def pause_workflow(link: Link, workflow: str, actor: str) -> bool:
+    """Nothing of it is claimed any more; what is at work goes on. False: it was paused already."""
+    return bool(await link.fetch(statement("pause_workflow"), workflow, actor))
+
+
+async def resume_workflow(link: Link, workflow: str, actor: str) -> bool:
+    async with link.transaction() as fetch:
+        resumed = await fetch(statement("resume_workflow"), workflow, actor)
+        await wakeup.notify(fetch, workflow)
+        return bool(resumed)
+
+
+async def paused_workflows(link: Link) -> list[dict[str, Any]]:
+    return [dict(row) for row in await link.fetch(statement("paused_workflows"))]

@@ -10,6 +10,7 @@ from glisk.engine.workflow import WorkTable
 
 ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
 FIRST_FACT = {"note": 3, "settle": 10}  # the number of the parameter
+GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
 TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
 
 
@@ -18,7 +19,9 @@ def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] 
     """The text is composed from a WorkTable's checked names and nothing else. Some statements need none; those that write
     facts are made for just the columns named."""
     blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
-    return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], every_statement()[name])
+    text = every_statement()[name].replace("{pick}", every_statement()["pick"])
+    blanks["limit"] = GRANTED if name == "claim_in_lane" else "$3"
+    return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], text)
 
 
 def blanks_of(table: WorkTable) -> dict[str, str]:

@@ -10,18 +10,15 @@
 SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
   SELECT id FROM {table}
   WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now()
-  ORDER BY ready_at, id LIMIT $3 FOR UPDATE SKIP LOCKED) r
-LIMIT $3
+    AND NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = $1)
+  ORDER BY ready_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED) r
+LIMIT {limit}
 
 -- name: claim (workflow, waiting, limit, active, worker, lease)
 -- MATERIALIZED: else the planner may run the LIMIT in a nested loop and update more rows than asked for.
 -- RETURNING comes in no order: the caller sorts.
 WITH picked AS MATERIALIZED (
-  SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
-    SELECT id FROM {table}
-    WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now()
-    ORDER BY ready_at, id LIMIT $3 FOR UPDATE SKIP LOCKED) r
-  LIMIT $3)
+{pick})
 UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
   not_before = NULL, started_at = now(), updated_at = now()
 FROM picked WHERE t.id = picked.id
@@ -47,11 +44,7 @@ WITH filled AS MATERIALIZED (
         WHERE lane = $7 AND held_at IS NULL AND open_at <= statement_timestamp()) l),
 granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - $8))::int AS n FROM filled),
 picked AS MATERIALIZED (
-  SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
-    SELECT id FROM {table}
-    WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now()
-    ORDER BY ready_at, id LIMIT (SELECT COALESCE(max(n), 0) FROM granted) FOR UPDATE SKIP LOCKED) r
-  LIMIT (SELECT COALESCE(max(n), 0) FROM granted)),
+{pick}),
 claimed AS (
   UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
     not_before = NULL, started_at = now(), updated_at = now()
@@ -220,6 +213,20 @@ moved AS (
 INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor)
 SELECT id, workflow, was, status, epoch, $5 FROM moved
 RETURNING item_id AS id
+
+-- name: pause_workflow (workflow, actor)
+-- Nothing of it is claimed from now on; what is at work goes on.
+WITH paused AS (INSERT INTO paused_workflows (workflow, actor) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING workflow)
+INSERT INTO events (workflow, to_status, actor) SELECT workflow, 'paused', $2 FROM paused
+RETURNING workflow
+
+-- name: resume_workflow (workflow, actor)
+WITH resumed AS (DELETE FROM paused_workflows WHERE workflow = $1 RETURNING workflow)
+INSERT INTO events (workflow, to_status, actor) SELECT workflow, 'resumed', $2 FROM resumed
+RETURNING workflow
+
+-- name: paused_workflows ()
+SELECT workflow, paused_at, actor FROM paused_workflows ORDER BY workflow
 
 -- name: tick (name, every)
 -- One scheduler wins.

@@ -71,6 +71,12 @@ class JobBoard:
     async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
         return await control.cancel(self.link, JOBS, ids, actor, GOOD)
 
+    async def pause(self, ids: Sequence[int], actor: str) -> list[int]:
+        return await control.pause(self.link, JOBS, ids, actor)
+
+    async def resume(self, ids: Sequence[int], actor: str) -> list[int]:
+        return await control.resume(self.link, JOBS, ids, actor)
+
     async def prune(self, keep: timedelta) -> int:
         """How many were deleted: those that ended longer ago than that."""
         return await retention.prune(self.link, JOBS, keep)
