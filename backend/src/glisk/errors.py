@@ -16,7 +16,9 @@ GliskError
 │   ├── WrongStatus                 GLK-602
 │   ├── UnknownWorkflow             GLK-603
 │   ├── UnknownParent               GLK-604
-│   └── TooManyJobs                 GLK-605
+│   ├── TooManyJobs                 GLK-605
+│   ├── UnknownActiveState          GLK-606
+│   └── TwoProcessors               GLK-607
 └── DatabaseError                   PostgreSQL and its schema
     ├── DatabaseUnreachable         GLK-701
     ├── DatabaseTooOld              GLK-702
@@ -31,7 +33,7 @@ GliskError
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -161,6 +163,26 @@ class TooManyJobs(EngineError):
     code = "GLK-605"
     summary = "This user has as many open jobs as are allowed."
     remedy = "Wait until some have ended, or cancel some."
+
+
+class UnknownActiveState(EngineError):
+    code = "GLK-606"
+    summary = "There are steps that no processor is there for."
+    remedy = "Name the module that registers them (--processors MODULE), or serve other workflows (--workflow NAME)."
+    exit_code = 2
+
+    def __init__(self, missing: Mapping[str, Sequence[str]]) -> None:
+        """Each process that nobody does, with the steps that need it."""
+        super().__init__(
+            "".join(f"\n  Unknown active state: {process} ({', '.join(steps)})" for process, steps in missing.items())
+        )
+
+
+class TwoProcessors(EngineError):
+    code = "GLK-607"
+    summary = "Two processors are registered for one process."
+    remedy = "Keep one of them, or import fewer modules with --processors."
+    exit_code = 2
 
 
 class DatabaseUnreachable(DatabaseError):
