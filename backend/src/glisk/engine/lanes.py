@@ -12,6 +12,12 @@ from glisk.engine.statements import statement
 from glisk.engine.store import in_order
 from glisk.engine.workflow import Workflow, WorkTable
 
+# What is there already is left alone: the operator's setting stands. A bucket holds what a second fills.
+MAKE = """
+    INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens) VALUES ($1, $2, $3, $3, GREATEST(1, $3::real), GREATEST(1, $3::real))
+    ON CONFLICT (lane) DO NOTHING RETURNING lane"""
+ANY_RATE = 1e9
+
 
 @dataclass(frozen=True, slots=True)
 class LaneSteps:
@@ -33,6 +39,11 @@ async def claim(
             live += (await fetch(statement("live", table), names, actives))[0]["n"]
         terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name, live)
         return in_order(await fetch(statement("claim_in_lane", workflow.table), *terms))
+
+
+async def make(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
+    """Whether it was missing."""
+    return bool(await link.fetch(MAKE, lane, concurrency, rate or ANY_RATE))
 
 
 async def hold(link: Link, lane: str, reason: str) -> bool:

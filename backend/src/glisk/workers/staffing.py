@@ -1,0 +1,79 @@
+"""Who does the work: which processor stands at which step, and through which lane?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from glisk.engine import lanes
+from glisk.engine.claim import Processor
+from glisk.engine.lanes import LaneSteps
+from glisk.engine.link import Link
+from glisk.engine.worker import Pace, Station
+from glisk.engine.workflow import Workflow, WorkTable
+from glisk.errors import UnknownActiveState
+from glisk.processors import Limits
+from glisk.workers.scaling import Size
+
+Kinds: TypeAlias = Mapping[str, type[Processor]]
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """The stations, how much at once each process works on, and how many processes there are."""
+
+    staff: Sequence[Station]
+    pace: Pace
+    size: Size
+
+    def served(self) -> dict[str, list[str]]:
+        """The processes of each workflow."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for station in self.staff:
+            found[station.workflow.name].append(station.workflow.steps[station.waiting].process)
+        return found
+
+
+def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds) -> list[Station]:
+    """One for every step of the workflows served. A process that several of them share has one processor object."""
+    require_processors(served, kinds)
+    staff = {step.process: kinds[step.process]() for flow in served for step in flow.steps.values()}
+    through = lane_steps(every, kinds)
+    return [
+        Station(flow, waiting, staff[step.process], through.get(staff[step.process].lane or ""))
+        for flow in served
+        for waiting, step in flow.steps.items()
+    ]
+
+
+def require_processors(served: Iterable[Workflow], kinds: Kinds) -> None:
+    missing: dict[str, list[str]] = defaultdict(list)
+    for flow in served:
+        for waiting, step in flow.steps.items():
+            if step.process not in kinds:
+                missing[step.process].append(f"{flow.name} at {waiting}")
+    if missing:
+        raise UnknownActiveState(missing)
+
+
+def lane_steps(every: Iterable[Workflow], kinds: Kinds) -> dict[str, LaneSteps]:
+    """Of every workflow, also of those that others serve: their calls count too."""
+    found: dict[str, dict[WorkTable, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    for flow in every:
+        for waiting, step in flow.steps.items():
+            if step.process in kinds and (lane := kinds[step.process].lane):
+                found[lane][flow.table].append((flow.name, flow.active(waiting)))
+    return {name: LaneSteps(name, dict(steps)) for name, steps in found.items()}
+
+
+async def make_lanes(link: Link, staff: Iterable[Station]) -> None:
+    """Those that are missing; of two processors that share one, the stricter limits count."""
+    wishes: dict[str, list[Limits]] = defaultdict(list)
+    for station in staff:
+        if lane := station.processor.lane:
+            wishes[lane].append(getattr(station.processor, "limits", Limits()))
+    for lane, limits in wishes.items():
+        rates = [limit.rate for limit in limits if limit.rate is not None]
+        await lanes.make(link, lane, min(limit.concurrency for limit in limits), min(rates, default=None))
