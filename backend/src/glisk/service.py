@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -16,6 +17,9 @@ from glisk.db.session import check
 from glisk.dev import data_dir, postgres
 from glisk.engine.link import Link
 from glisk.settings import Settings, without_passwords
+from glisk.workers import process
+from glisk.workers.staffing import Crew, make_lanes
+from glisk.workers.supervisor import Command, supervise
 
 T = TypeVar("T")
 Say: TypeAlias = Callable[[str, float], None]  # a part that is up, and the seconds it took
@@ -34,17 +38,17 @@ def database(settings: Settings) -> Iterator[str]:
 
 def over_a_link(settings: Settings, action: Callable[[Link], Awaitable[T]]) -> T:
     """For a command that does one thing on a schema that somebody else has migrated."""
-
-    async def run(url: str) -> T:
-        await migrate.require_head(url)
-        link = Link(url)
-        try:
-            return await action(link)
-        finally:
-            await link.close()
-
     with database(settings) as url:
-        return asyncio.run(run(url))
+        return asyncio.run(once(url, action))
+
+
+async def once(url: str, action: Callable[[Link], Awaitable[T]]) -> T:
+    await migrate.require_head(url)
+    link = Link(url)
+    try:
+        return await action(link)
+    finally:
+        await link.close()
 
 
 def up(settings: Settings, say: Say) -> None:
@@ -69,6 +73,28 @@ def serve(settings: Settings, say: Say) -> None:
     with server.listening(settings.host, settings.port) as listener, database(settings) as url:
         asyncio.run(migrate.require_head(url))
         run_server(settings, listener, say)
+
+
+def work(settings: Settings, crew: Crew, child: Command, say: Say) -> None:
+    """Workers alone, on a schema that somebody else has migrated, until a signal."""
+    for workflow, processes in crew.served().items():
+        say(f"{workflow}: {', '.join(processes)}", 0)
+    with timed(say, where_database(settings)) as done, database(settings) as url:
+        asyncio.run(once(url, lambda link: make_lanes(link, crew.staff)))
+        done()
+        say(f"{crew.size} (Ctrl-C stops)", 0)
+        if crew.size.maximum == 1:
+            process.run(url, crew, process.name_of(os.getpid()))
+        else:
+            asyncio.run(supervise(url, crew, child))
+
+
+def work_for_supervisor(settings: Settings, crew: Crew) -> None:
+    """One of its processes. It uses the database on its own, so that it can finish even when the supervisor is gone."""
+    name = f"{process.crew_of(os.getppid())}{os.getpid()}"
+    with database(settings) as url:
+        asyncio.run(migrate.require_head(url))
+        process.run(url, crew, name, is_supervised=True)
 
 
 def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from glisk import __version__
-from glisk.cli import clean, config, database, explain, jobs, lanes, migrate, output, up, workflows
+from glisk.cli import clean, config, database, explain, jobs, lanes, migrate, output, up, work, workflows
 from glisk.errors import GliskError
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (up, migrate, jobs, lanes, workflows, config, explain, database, clean):
+for module in (up, work, migrate, jobs, lanes, workflows, config, explain, database, clean):
     module.mount(app)
 
 

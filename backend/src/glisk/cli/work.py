@@ -1,0 +1,105 @@
+"""glisk work: the processes that do the work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from glisk import logs, processors, service, settings
+from glisk.cli.up import say
+from glisk.engine.claim import Processor
+from glisk.engine.worker import Pace
+from glisk.engine.workflow import Workflow
+from glisk.workers import process
+from glisk.workers.scaling import Size
+from glisk.workers.staffing import Crew, stations
+from glisk.workflows import WORKFLOWS
+
+LARGEST_CLAIM = 100
+
+Workflows = Annotated[
+    list[str] | None, typer.Option("--workflow", metavar="NAME", help="Serve this one (again for more). Default: all.")
+]
+Modules = Annotated[
+    list[str] | None,
+    typer.Option("--processors", metavar="MODULE", help="Import this module, which registers processors (repeatable)."),
+]
+Processes = Annotated[int | None, typer.Option("--processes", min=1, help="So many processes. Default: one.")]
+Minimum = Annotated[int | None, typer.Option("--min", min=1, help="At least so many processes, more as work waits.")]
+Maximum = Annotated[int | None, typer.Option("--max", min=1, help="At most so many processes.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="So many rows at once in each process.")]
+Drain = Annotated[float, typer.Option(min=0, help="Seconds to finish in when asked to stop; the rest waits again.")]
+Lease = Annotated[float, typer.Option(min=1, help="Seconds after which the work of a dead process is given to others.")]
+Lifeline = Annotated[int | None, typer.Option("--lifeline", hidden=True)]  # a file descriptor: we are a supervisor's
+
+
+def mount(app: typer.Typer) -> None:
+    app.command()(work)
+
+
+def work(
+    workflow: Workflows = None,
+    modules: Modules = None,
+    processes: Processes = None,
+    minimum: Minimum = None,
+    maximum: Maximum = None,
+    concurrency: Concurrency = 200,
+    drain: Drain = 20,
+    lease: Lease = 30,
+    lifeline: Lifeline = None,
+) -> None:
+    """Run workers. A signal lets them finish; a second one ends them at once, and loses nothing."""
+    found = settings.load()
+    logs.configure(found)
+    pace = pace_of(concurrency, drain, lease)
+    if lifeline is not None:
+        process.hold(lifeline, pace)
+    kinds = processors_of(modules or [])
+    crew = Crew(stations(chosen(workflow), WORKFLOWS.values(), kinds), pace, size(processes, minimum, maximum))
+    if lifeline is not None:
+        service.work_for_supervisor(found, crew)
+    else:
+        service.work(found, crew, child, say)
+        typer.echo("Stopped. What was not finished waits for the next worker; no attempt was used.")
+
+
+def pace_of(concurrency: int, drain: float, lease: float) -> Pace:
+    batch = min(concurrency, LARGEST_CLAIM)
+    return Pace(concurrency, batch, lease=timedelta(seconds=lease), drain=timedelta(seconds=drain))
+
+
+def chosen(names: Sequence[str] | None) -> list[Workflow]:
+    if unknown := [name for name in names or [] if name not in WORKFLOWS]:
+        raise typer.BadParameter(f"There is no workflow {', '.join(unknown)}. There are: {', '.join(WORKFLOWS)}.")
+    return [flow for name, flow in WORKFLOWS.items() if not names or name in names]
+
+
+def size(processes: int | None, minimum: int | None, maximum: int | None) -> Size:
+    if processes and (minimum or maximum):
+        raise typer.BadParameter("Say either --processes or --min and --max.")
+    least = processes or minimum or 1
+    most = processes or maximum or least
+    if most < least:
+        raise typer.BadParameter(f"--max {most} is below --min {least}.")
+    return Size(least, most)
+
+
+def processors_of(modules: Sequence[str]) -> Mapping[str, type[Processor]]:
+    """Found from the current directory too, as `python -m` would."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        return processors.known(modules)
+    except ModuleNotFoundError as error:
+        if not any(f"{module}.".startswith(f"{error.name}.") for module in modules):
+            raise
+        raise typer.BadParameter(f"There is no module {error.name}, neither here nor on PYTHONPATH.") from error
+
+
+def child(lifeline: int) -> list[str]:
+    """This very command, in another process."""
+    return [sys.executable, "-P", "-m", "glisk", *sys.argv[1:], "--lifeline", str(lifeline)]

@@ -1,0 +1,74 @@
+"""One worker process: works until it is asked to stop, finishes what it can, and never outlives its supervisor for long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import structlog
+
+from glisk.engine.worker import Pace, Worker
+from glisk.workers.signals import INTERRUPTED, die_after, on_signals
+from glisk.workers.staffing import Crew
+
+log = structlog.get_logger()
+
+GRACE_S = 10.0  # beyond the time to drain: for cancelled work to end, and for a database that does not answer
+
+
+def run(url: str, crew: Crew, name: str, *, is_supervised: bool = False) -> None:
+    """A signal ends it. A further one ends it at once, which loses nothing since the leases expire; under a supervisor
+    it changes nothing, because a service manager may signal both, and whoever is in a hurry kills."""
+    structlog.contextvars.bind_contextvars(worker=name)
+    at_once = ignore if is_supervised else partial(os._exit, INTERRUPTED)
+    asyncio.run(work(Worker(url, crew.staff, name, crew.pace), at_once))
+
+
+async def work(worker: Worker, at_once: Callable[[], None]) -> None:
+    stop = partial(asyncio.get_running_loop().call_soon_threadsafe, finish, worker)
+    on_signals(partial(ask, stop, worker.pace), at_once)
+    log.info("worker started", concurrency=worker.pace.concurrency)
+    await worker.run()
+    log.info("worker stopped")
+
+
+def ask(stop: Callable[[], object], pace: Pace) -> None:
+    die_after(pace.drain.total_seconds() + GRACE_S)
+    with suppress(RuntimeError):  # the loop has ended already
+        stop()
+
+
+def finish(worker: Worker) -> None:
+    log.info("worker finishes what it has", rows=len(worker.claims), seconds=worker.pace.drain.total_seconds())
+    worker.stop()
+
+
+def ignore() -> None:
+    pass
+
+
+def hold(lifeline: int, pace: Pace) -> None:
+    """The supervisor has the other end of this pipe and never writes. Letting go of it asks us to stop; the kernel lets
+    go when the supervisor dies, by whatever death. Held in a thread, from the first moment."""
+
+    def watch() -> None:
+        os.read(lifeline, 1)
+        die_after(pace.drain.total_seconds() + GRACE_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def name_of(pid: int) -> str:
+    return f"{socket.gethostname()}-{pid}"
+
+
+def crew_of(supervisor: int) -> str:
+    """What the names of a supervisor's workers begin with."""
+    return f"{name_of(supervisor)}-"

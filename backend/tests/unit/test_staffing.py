@@ -1,0 +1,107 @@
+"""Who stands where: every step has its processor before anything starts, and a lane counts all its steps."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from glisk.cli.work import chosen, processors_of, size
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Verdict
+from glisk.errors import UnknownActiveState
+from glisk.workers.scaling import Size
+from glisk.workers.staffing import lane_steps, stations
+from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
+
+
+class Drawing:
+    lane: str | None = "replicate"
+
+    async def run(self, claim: Claim) -> Verdict:
+        return Done()
+
+
+class Tagging(Drawing):
+    lane: str | None = None
+
+
+KINDS = {"generating": Drawing, "tagging": Tagging}
+
+
+def test_every_step_of_the_workflows_served_has_a_station() -> None:
+    found = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS)
+    assert [(at.workflow.name, at.waiting, type(at.processor)) for at in found] == [
+        ("danbooru_tagger", "pending", Drawing),
+        ("danbooru_tagger", "ready-for-tagging", Tagging),
+    ]
+    assert found[0].lane is not None
+    assert found[1].lane is None
+
+
+def test_workflows_that_share_a_process_share_its_processor() -> None:
+    kinds = KINDS | {"uploading": Tagging}
+    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), kinds)
+    assert len({id(at.processor) for at in found}) == 3
+
+
+def test_every_process_without_a_processor_is_told_at_once() -> None:
+    with pytest.raises(UnknownActiveState) as refused:
+        stations([TOKEN, DANBOORU_TAGGER, LLM_TASK], WORKFLOWS.values(), {"generating": Drawing})
+    text = str(refused.value)
+    for process in ("pinning", "revealing", "tagging", "thinking"):
+        assert text.count(f"Unknown active state: {process} ") == 1
+    assert "Unknown active state: generating" not in text
+    assert "danbooru_tagger at ready-for-tagging" in text
+    assert refused.value.exit_code == 2
+    assert "--processors" in refused.value.fix
+
+
+def test_a_lane_counts_the_steps_of_workflows_that_others_serve() -> None:
+    (lane,) = lane_steps(WORKFLOWS.values(), KINDS).values()
+    assert lane.name == "replicate"
+    assert lane.steps == {
+        TOKENS: [("token", "generating")],
+        JOBS: [("image_generation", "generating"), ("danbooru_tagger", "generating"), ("r2_image", "processing")],
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "got"),
+    [
+        ((None, None, None), Size(1, 1)),
+        ((3, None, None), Size(3, 3)),
+        ((None, 2, 5), Size(2, 5)),
+        ((None, None, 5), Size(1, 5)),
+        ((None, 2, None), Size(2, 2)),
+    ],
+)
+def test_the_size_is_as_asked_for(asked: tuple[int | None, int | None, int | None], got: Size) -> None:
+    assert size(*asked) == got
+
+
+@pytest.mark.parametrize("asked", [(2, 1, None), (2, None, 4), (None, 5, 2)])
+def test_a_size_that_contradicts_itself_is_refused(asked: tuple[int | None, int | None, int | None]) -> None:
+    with pytest.raises(typer.BadParameter):
+        size(*asked)
+
+
+def test_all_workflows_are_served_unless_some_are_named() -> None:
+    assert chosen(None) == list(WORKFLOWS.values())
+    assert chosen(["danbooru_tagger"]) == [DANBOORU_TAGGER]
+    with pytest.raises(typer.BadParameter, match="no workflow nonsense"):
+        chosen(["danbooru_tagger", "nonsense"])
+
+
+def test_a_module_of_processors_is_found_from_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "processors_found_here.py").write_text("import processors_that_are_nowhere\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    with pytest.raises(typer.BadParameter, match="no module not_there"):
+        processors_of(["not_there.at_all"])
+    with pytest.raises(ModuleNotFoundError, match="processors_that_are_nowhere"):  # its own mistake, not the operator's
+        processors_of(["processors_found_here"])
