@@ -43,7 +43,7 @@ async def claim(
 
 async def make(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
     """Whether it was missing."""
-    return bool(await link.fetch(MAKE, lane, concurrency, rate or ANY_RATE))
+    return bool(await link.fetch(MAKE, lane, concurrency, ANY_RATE if rate is None else rate))
 
 
 async def hold(link: Link, lane: str, reason: str) -> bool:

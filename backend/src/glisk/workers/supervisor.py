@@ -77,6 +77,7 @@ class Seat:
 
     async def run_one(self) -> str:
         """How it ended."""
+        self.process = None
         theirs, ours = os.pipe()
         with os.fdopen(ours, "wb") as self.lifeline:
             try:
@@ -124,13 +125,8 @@ class Supervisor:
         measure: Callable[[], Awaitable[Load]],
         rhythm: Rhythm = CALM,
     ) -> None:
-        self.command, self.size, self.per_process, self.measure, self.rhythm = (
-            command,
-            size,
-            per_process,
-            measure,
-            rhythm,
-        )
+        self.command, self.size, self.per_process = command, size, per_process
+        self.measure, self.rhythm = measure, rhythm
         self.seats: list[Seat] = []
         self.keeping: dict[asyncio.Task[None], Seat] = {}
         self.stopping = asyncio.Event()
