@@ -76,7 +76,8 @@ async def test_callers_at_the_same_time_share_a_transaction(jobs: JobRepository,
 
 
 async def test_a_wrong_job_fails_its_own_caller_alone(jobs: JobRepository, connection: Any) -> None:
-    wrong = [NewJob("nonsense"), an_edit(parents=[-1]), an_edit(user_id="nobody"), an_edit({"x": "\0"})]
+    nobodys = NewJob("image_generation", user_id="nobody")
+    wrong = [NewJob("nonsense"), an_edit(parents=[-1]), nobodys, an_edit({"x": "\0"})]
     asked = [an_edit(), *wrong, an_edit()]
     answers = await asyncio.gather(*(jobs.enqueue(job) for job in asked), return_exceptions=True)
     assert [isinstance(answer, Exception) for answer in answers] == [False, True, True, True, True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -38,7 +39,8 @@ async def a_lane(connection: Any, concurrency: int, rate: float = 1e9, burst: fl
 
 
 async def take(link: Link, limit: int = 100) -> int:
-    return len(await lanes.claim(link, LANE, ONE_STEP, "pending", limit=limit, worker="w", lease=LEASE))
+    granted = await lanes.claim(link, LANE, ONE_STEP, "pending", limit=limit, worker="w", lease=LEASE)
+    return len(granted.rows)
 
 
 async def test_no_more_are_at_work_than_the_lane_allows(database_url: str, connection: Any) -> None:
@@ -142,3 +144,20 @@ async def test_a_hold_verdict_holds_the_lane_and_fails_nothing(database_url: str
     assert set((await finished(connection, 20)).values()) == {"completed"}
     worker.stop()
     await running
+
+
+@pytest.mark.parametrize(("concurrency", "rate"), [(3, 1e9), (100, 20.0)])
+async def test_what_waits_for_its_lane_goes_on_without_a_poll(
+    concurrency: int, rate: float, database_url: str, connection: Any
+) -> None:
+    await a_lane(connection, concurrency, rate, burst=min(rate, 1e9))
+    await enqueue(connection, 30)
+    recorder = Recorder()
+    recorder.lane = "provider"
+    pace = replace(PACE, poll=timedelta(hours=1))
+    worker = Worker(database_url, [Station(ONE_STEP, "pending", recorder, LANE)], "w", pace)
+    running = asyncio.create_task(worker.run())
+    assert set((await finished(connection, 30)).values()) == {"completed"}
+    worker.stop()
+    await running
+    assert recorder.runs.total() == 30

@@ -11,9 +11,10 @@ import pytest
 
 from glisk.engine import lanes, store
 from glisk.engine.link import Link
+from glisk.engine.statements import statement
 from glisk.engine.worker import Station
 from glisk.processors import Limits
-from glisk.workers.load import count_in, measure
+from glisk.workers.load import measure
 from glisk.workers.scaling import Load
 from glisk.workers.staffing import make_lanes
 from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, TOKEN
@@ -81,7 +82,7 @@ async def test_a_missing_lane_is_made_and_an_existing_one_is_left_alone(link: Li
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
 async def test_the_load_is_counted_from_the_open_index(state: str, connection: Any) -> None:
     await prepare(connection, state)
-    query = "EXPLAIN (FORMAT JSON) " + count_in(JOBS)
+    query = "EXPLAIN (FORMAT JSON) " + statement("load", JOBS)
     plan = json.loads(await connection.fetchval(query, [ONE_STEP.name], ["pending"], ["only"], 100, "ours-"))
     found = {index for _, index in scans(plan[0]["Plan"])}
     assert found == {"jobs_open"} or state == "fresh"

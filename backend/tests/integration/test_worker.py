@@ -207,9 +207,9 @@ async def test_a_paused_workflow_gives_nothing_to_a_lane(limit: int, database_ur
     lane = lanes.LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
     take = partial(lanes.claim, link, lane, ONE_STEP, "pending", limit=limit, worker="w", lease=timedelta(minutes=1))
     await control.pause_workflow(link, ONE_STEP.name, "anna")
-    assert await take() == []
+    assert (await take()).rows == []
     await control.resume_workflow(link, ONE_STEP.name, "anna")
-    assert len(await take()) == min(3, limit)
+    assert len((await take()).rows) == min(3, limit)
     await link.close()
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import in_order
 from glisk.engine.workflow import Workflow, WorkTable
 
-# What is there already is left alone: the operator's setting stands. A bucket holds what a second fills.
-MAKE = """
-    INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens) VALUES ($1, $2, $3, $3, GREATEST(1, $3::real), GREATEST(1, $3::real))
-    ON CONFLICT (lane) DO NOTHING RETURNING lane"""
 ANY_RATE = 1e9
 
 
@@ -27,9 +23,18 @@ class LaneSteps:
     steps: Mapping[WorkTable, list[tuple[str, str]]]
 
 
+class Granted(NamedTuple):
+    """The rows a lane let through. `is_full`: it would not have let more through, whatever waits; `next_in`: seconds until
+    its rate allows another."""
+
+    rows: list[Any]
+    is_full: bool
+    next_in: float
+
+
 async def claim(
     link: Link, lane: LaneSteps, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
-) -> list[Any]:
+) -> Granted:
     async with link.transaction() as fetch:
         if not await fetch(statement("lock_lane"), lane.name):
             raise LookupError(f"There is no lane {lane.name!r}")
@@ -38,12 +43,16 @@ async def claim(
             names, actives = map(list, zip(*steps, strict=True))
             live += (await fetch(statement("live", table), names, actives))[0]["n"]
         terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name, live)
-        return in_order(await fetch(statement("claim_in_lane", workflow.table), *terms))
+        found = await fetch(statement("claim_in_lane", workflow.table), *terms)
+    if not found:
+        return Granted([], is_full=True, next_in=0)
+    rows = in_order(row for row in found if row["id"] is not None)
+    return Granted(rows, is_full=len(rows) == found[0]["granted"] < limit, next_in=found[0]["next_in"])
 
 
 async def make(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
     """Whether it was missing."""
-    return bool(await link.fetch(MAKE, lane, concurrency, ANY_RATE if rate is None else rate))
+    return bool(await link.fetch(statement("make_lane"), lane, concurrency, ANY_RATE if rate is None else rate))
 
 
 async def hold(link: Link, lane: str, reason: str) -> bool:

@@ -38,11 +38,13 @@ SELECT COALESCE(sum(n), 0)::int AS n FROM unnest($1::text[], $2::text[]) AS s(wo
 
 -- name: claim_in_lane (workflow, waiting, limit, active, worker, lease, lane, live)
 -- statement_timestamp(), not now(): now() is from before the wait for the lock and would fill the bucket twice.
+-- There is always a row that says how many the lane allowed and in how many seconds the bucket holds one more, unless the
+-- lane is held or closed.
 WITH filled AS MATERIALIZED (
   SELECT LEAST(burst, tokens + rate * s)::real AS tokens, LEAST(max_rate, rate + max_rate * 0.02 * s)::real AS rate, max_concurrency
   FROM (SELECT *, GREATEST(0, extract(epoch FROM statement_timestamp() - refilled_at))::float8 AS s FROM lanes
         WHERE lane = $7 AND held_at IS NULL AND open_at <= statement_timestamp()) l),
-granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - $8))::int AS n FROM filled),
+granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - $8))::int AS n, tokens, rate FROM filled),
 picked AS MATERIALIZED (
 {pick}),
 claimed AS (
@@ -53,7 +55,7 @@ claimed AS (
 spent AS (
   UPDATE lanes l SET tokens = f.tokens - (SELECT count(*) FROM claimed), rate = f.rate, refilled_at = statement_timestamp()
   FROM filled f WHERE l.lane = $7)
-SELECT * FROM claimed
+SELECT g.n AS granted, GREATEST(0, 1 - (g.tokens - g.n)) / g.rate AS next_in, c.* FROM granted g LEFT JOIN claimed c ON true
 
 -- name: due (workflows, waitings, within)
 -- How many seconds until the next row that waits for its time is ready, if that is soon.
@@ -63,6 +65,25 @@ FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN generate_
   WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
     AND ready_at > now() AND ready_at <= now() + $3
   ORDER BY ready_at LIMIT 1) r
+
+-- name: load (workflows, waitings, actives, limit, whose)
+-- How much is ready, and how much is at work under names that begin so: counted only as far as it matters, one probe per
+-- priority level. The filter by name stays outside of the LIMIT: inside, the planner scans the table.
+SELECT s.n, ready.n AS ready, live.n AS live
+FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS s(workflow, waiting, active, n)
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS n FROM (
+    SELECT FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
+      SELECT FROM {table}
+      WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
+        AND ready_at <= now()
+      ORDER BY ready_at, id LIMIT $4) r
+    LIMIT $4) x) ready
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS n FROM (
+    SELECT leased_by FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
+    ORDER BY priority, ready_at, id LIMIT 10000) x WHERE starts_with(leased_by, $5)) live
+ORDER BY s.n
 
 -- name: heartbeat (ids, epochs, lease)
 -- What does not come back was lost. Stays on its page (HOT), since no index has leased_until.
@@ -178,6 +199,13 @@ UPDATE attempts SET outcome = $2, receipt = COALESCE($3, receipt), cost = COALES
   finished_at = CASE WHEN $2 <> 'open' THEN now() END
 WHERE attempt_id = $1 AND outcome = 'open'
 RETURNING attempt_id
+
+-- name: make_lane (lane, concurrency, rate)
+-- What is there already is left alone: the operator's setting stands. A bucket holds what a second fills.
+INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens)
+VALUES ($1, $2, $3, $3, GREATEST(1, $3::real), GREATEST(1, $3::real))
+ON CONFLICT (lane) DO NOTHING
+RETURNING lane
 
 -- name: slow_lane (lane, retry after)
 -- A 429 closes the lane and halves its rate, once, however many calls in flight report it.

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import structlog
@@ -33,13 +32,15 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Station:
-    """One step that this worker serves, with its processor. `is_ready` says that there may be rows waiting."""
+    """One step that this worker serves, with its processor. `is_ready`: there may be rows waiting; `is_held_up`: its lane
+    let no more through, so what ends there makes room."""
 
     workflow: Workflow
     waiting: str
     processor: Processor
     lane: lanes.LaneSteps | None = None
     is_ready: bool = True
+    is_held_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +139,22 @@ class Worker:
             await asyncio.sleep(0.2)
             station.is_ready = True
             return
-        station.is_ready = len(rows) == limit
-        if not station.is_ready:
+        if len(rows) == limit:
+            station.is_ready = True
+        else:
             self.lookout.look.set()
         for row in rows:
             self.begin(station, row)
 
     async def claimed(self, station: Station, limit: int) -> list[Any]:
-        claim = partial(lanes.claim, self.link, station.lane) if station.lane else partial(store.claim, self.link.fetch)
-        return await claim(station.workflow, station.waiting, limit=limit, worker=self.name, lease=self.pace.lease)
+        terms: Any = {"limit": limit, "worker": self.name, "lease": self.pace.lease}
+        if not station.lane:
+            return await store.claim(self.link.fetch, station.workflow, station.waiting, **terms)
+        granted = await lanes.claim(self.link, station.lane, station.workflow, station.waiting, **terms)
+        station.is_held_up = granted.is_full
+        if granted.is_full and granted.next_in > 0:
+            self.loop.call_later(granted.next_in, self.notified, station.workflow.name)
+        return granted.rows
 
     # Working
 
@@ -181,6 +189,8 @@ class Worker:
             self.claims.pop(row.id, None)
         for status in {transition.status for _, transition in group if not transition.is_final}:
             self.wake_stations(status)
+        for station in self.stations:
+            station.is_ready = station.is_ready or station.is_held_up
         self.work.set()
 
     def wake_stations(self, status: str) -> None:
