@@ -13,10 +13,10 @@ ROUNDS = 3
 WRITTEN, DRAINED = "enqueue in bulk, jobs/s", "drain, jobs/s"
 # Who drains how many jobs, and how.
 DRAINS: dict[str, tuple[str, int, dict[str, int]]] = {
-    "glisk, batch 100": ("ours", 40_000, {"batch": 100}),
-    "glisk, batch 500": ("ours", 40_000, {"batch": 500}),
-    "by hand, batch 100": ("by_hand", 40_000, {"batch": 100}),
-    "by hand, batch 500": ("by_hand", 40_000, {"batch": 500}),
+    "glisk, batch 100": ("ours", 100_000, {"batch": 100}),
+    "glisk, batch 500": ("ours", 100_000, {"batch": 500}),
+    "by hand, batch 100": ("by_hand", 100_000, {"batch": 100}),
+    "by hand, batch 500": ("by_hand", 100_000, {"batch": 500}),
     "pgqueuer, batch 100": ("pgqueuer_", 15_000, {"batch": 100, "managers": 1}),
     "pgqueuer, batch 100, 2 managers": ("pgqueuer_", 15_000, {"batch": 100, "managers": 2}),
     "awa, 256 workers": ("awa_", 20_000, {"workers": 256}),
@@ -46,7 +46,9 @@ def turn(server: str, peer: str, n: int, terms: dict[str, int]) -> Figures:
 
 
 def drained(name: str, figures: dict[str, Figures]) -> Row:
-    ours = figures["glisk, batch 500" if name == "by hand, batch 500" else "glisk, batch 100"][DRAINED]
+    """Beside the loop by hand at the same batch, beside the others each at its best."""
+    batch = name.removeprefix("by hand, ") if name.startswith("by hand") else ""
+    ours = max(figure[DRAINED] for mine, figure in figures.items() if mine.startswith("glisk") and mine.endswith(batch))
     aim = 0.5 if name == "by hand, batch 500" else AIMS[name.split(",")[0]]
     theirs = figures[name][DRAINED]
     return compared("engine", DRAINED, name, ours=ours, theirs=theirs, at_least=aim, more_is_better=True)

@@ -17,6 +17,7 @@ from glisk.engine.store import Decided
 from glisk.engine.worker import Pace, Station, Worker
 from glisk.engine.workflow import Step, Workflow
 from glisk.repositories.job_repository import JobRepository, NewJob
+from glisk.workers.process import spare_the_collector
 from glisk.workflows import JOBS
 
 NOOP = Workflow("danbooru_tagger", JOBS, {"pending": Step("nothing", "completed")})
@@ -67,6 +68,7 @@ async def sending(url: str, connections: int) -> AsyncIterator[Send]:
 
 @asynccontextmanager
 async def working(url: str, handle: Handle) -> AsyncIterator[None]:
+    spare_the_collector()
     worker = Worker(url, [Station(NOOP, "pending", Handled(handle))], "bench", Pace(concurrency=1000))
     running = asyncio.create_task(worker.run())
     yield
@@ -75,6 +77,7 @@ async def working(url: str, handle: Handle) -> AsyncIterator[None]:
 
 
 async def drain(url: str, n: int, batch: int = 100) -> float:
+    spare_the_collector()
     worker = Worker(url, [Station(NOOP, "pending", Nothing())], "bench", Pace(concurrency=6 * batch, batch=batch))
     left, over, settled = n, asyncio.Event(), worker.settled
 

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
 from glisk.api import server
@@ -15,11 +16,14 @@ from glisk.api.app import create_app
 from glisk.db import migrate
 from glisk.db.session import check
 from glisk.dev import data_dir, postgres
+from glisk.engine import retention
 from glisk.engine.link import Link
+from glisk.engine.worker import Worker
 from glisk.settings import Settings, without_passwords
 from glisk.workers import process
 from glisk.workers.staffing import Crew, make_lanes
 from glisk.workers.supervisor import Command, supervise
+from glisk.workflows import JOBS
 
 T = TypeVar("T")
 Say: TypeAlias = Callable[[str, float], None]  # a part that is up, and the seconds it took
@@ -84,7 +88,7 @@ def work(settings: Settings, crew: Crew, child: Command, say: Say) -> None:
         done()
         say(f"{crew.size} (Ctrl-C stops)", 0)
         if crew.size.maximum == 1:
-            process.run(url, crew, process.name_of(os.getpid()))
+            run_worker(settings, url, crew, process.name_of(os.getpid()))
         else:
             asyncio.run(supervise(url, crew, child))
 
@@ -94,7 +98,13 @@ def work_for_supervisor(settings: Settings, crew: Crew) -> None:
     name = f"{process.crew_of(os.getppid())}{os.getpid()}"
     with database(settings) as url:
         asyncio.run(migrate.require_head(url))
-        process.run(url, crew, name, is_supervised=True)
+        run_worker(settings, url, crew, name, is_supervised=True)
+
+
+def run_worker(settings: Settings, url: str, crew: Crew, name: str, *, is_supervised: bool = False) -> None:
+    worker = Worker(url, crew.staff, name, crew.pace, settings.pooler_url.get_secret_value())
+    keep = timedelta(days=settings.keep_jobs_days)
+    process.run(worker, lambda link: retention.works(link, JOBS, keep), is_supervised=is_supervised)
 
 
 def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
