@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,13 @@ class Running:
 
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
+
+    def signal_until_it_ends(self, number: int) -> None:
+        """Again and again: what comes in the first moment counts as the same signal."""
+        while self.process.poll() is None:
+            self.signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.1)
 
     def ended(self) -> tuple[int, str]:
         """The exit code and the rest of its words. They end when the last of its processes has ended."""
@@ -130,8 +137,7 @@ async def test_a_second_signal_ends_everything_at_once_and_loses_nothing(
         await leased(connection, 4)
         work.signal(signal.SIGTERM)
         work.hears("worker finishes what it has")
-        while work.process.poll() is None:  # the first moment counts as the same signal
-            work.signal(signal.SIGTERM)
+        work.signal_until_it_ends(signal.SIGTERM)
         code, _ = work.ended()
     assert code == 130
     assert await states(connection) == {("generating", 0, True)}  # until the leases expire
@@ -141,8 +147,7 @@ async def test_a_second_signal_is_heard_while_a_processor_blocks_the_loop(tmp_pa
     await enqueue(connection, 1, DANBOORU_TAGGER, columns=BLOCK)
     with at_work(tmp_path, "--drain", "600") as work:
         await leased(connection, 1)
-        while work.process.poll() is None:
-            work.signal(signal.SIGTERM)
+        work.signal_until_it_ends(signal.SIGTERM)
         assert work.ended()[0] == 130
 
 
