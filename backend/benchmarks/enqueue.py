@@ -25,4 +25,4 @@ def measure(server: str) -> Iterator[Row]:
 
 def turn(server: str, peer: str, n: int) -> Figures:
     with stage.database(server, peer) as url:
-        return {RATE: n / stage.run(peer, "enqueue_each", url, n, callers=CALLERS)["result"]}
+        return {RATE: n / stage.run(peer, "enqueue_each", url, n, callers=CALLERS)}

@@ -22,5 +22,5 @@ def turn(server: str) -> Figures:
     with stage.database(server, "ours") as url:
         stage.run("ours", "enqueue_bulk", url, traffic.WARM_UP)
         send = partial(stage.run, "ours", "enqueue_bulk", url, JOBS)
-        held, _ = stage.beside("ours", "hold", url, JOBS, send, warm_up=traffic.WARM_UP)
-    return {WEIGHT: held["result"] / 1024 / JOBS}
+        grown, _ = stage.beside("ours", "hold", url, JOBS, send, warm_up=traffic.WARM_UP)
+    return {WEIGHT: grown / 1024 / JOBS}

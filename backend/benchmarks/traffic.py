@@ -20,14 +20,14 @@ def turn(server: str, peer: str, n: int, rate: int, ms: int) -> Figures:
         stage.run(peer, "enqueue_bulk", url, WARM_UP)
 
         def send() -> tuple[meter.Reading, list[tuple[float, float]]]:
-            return meter.read(url), stage.run(peer, "produce", url, n, rate=rate)["result"]
+            return meter.read(url), stage.run(peer, "produce", url, n, rate=rate)
 
-        served, (before, produced) = stage.beside(peer, "serve", url, n, send, warm_up=WARM_UP, ms=ms)
+        started, (before, produced) = stage.beside(peer, "serve", url, n, send, warm_up=WARM_UP, ms=ms)
         time.sleep(0.5)  # the backends end, and report, a moment after their clients
         used = meter.read(url) - before
-    assert served["done"] == WARM_UP + n, f"{peer} says it did {served['done']} of {WARM_UP + n}"
+        stage.check_done(peer, url, WARM_UP + n)
     costs = {CPU: 1000 * used.cpu / n, TRANSACTIONS: used.transactions / n, WAL: used.wal / n}
-    return pick_up(produced, served["result"]) | costs
+    return pick_up(produced, started) | costs
 
 
 def pick_up(produced: list[tuple[float, float]], started: list[float]) -> Figures:

@@ -19,7 +19,7 @@ def main(peer: str, action: str, url: str, n: str, *options: str) -> None:
     module = importlib.import_module(f"benchmarks.peers.{peer}")
     terms = {name: int(value) for name, value in (option.split("=") for option in options)}
     result = module.install(url) if action == "install" else uvloop.run(named(action, module)(url, int(n), **terms))
-    print(json.dumps({"result": result, "done": uvloop.run(module.done(url))}))
+    print(json.dumps(result))
 
 
 def named(action: str, module: ModuleType) -> Callable[..., Coroutine[Any, Any, Any]]:

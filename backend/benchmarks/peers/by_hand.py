@@ -66,7 +66,7 @@ async def drain(url: str, n: int, batch: int = 100) -> float:
     return elapsed
 
 
-async def done(url: str) -> int:
+async def done(url: str, n: int) -> int:
     connection = await asyncpg.connect(url)
     try:
         return int(await connection.fetchval("SELECT count(*) FROM hand WHERE state = 2"))

@@ -98,7 +98,7 @@ async def drain(url: str, n: int, batch: int = 100) -> float:
     return elapsed
 
 
-async def done(url: str) -> int:
+async def done(url: str, n: int) -> int:
     link = Link(url)
     try:
         return int((await link.fetch("SELECT count(*) AS n FROM jobs WHERE status = 'completed'"))[0]["n"])

@@ -84,7 +84,7 @@ async def drain(url: str, n: int, batch: int = 100, managers: int = 1) -> float:
     return elapsed
 
 
-async def done(url: str) -> int:
+async def done(url: str, n: int) -> int:
     connection = await asyncpg.connect(url)
     try:
         return int(await connection.fetchval("SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'"))

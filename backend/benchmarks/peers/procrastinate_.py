@@ -69,7 +69,7 @@ async def drain(url: str, n: int, concurrency: int = 50) -> float:
         return time.perf_counter() - started
 
 
-async def done(url: str) -> int:
+async def done(url: str, n: int) -> int:
     async with (app := an_app(url)).open_async():
         rows = await app.connector.execute_query_all_async(
             "SELECT count(*) AS n FROM procrastinate_jobs WHERE status = 'succeeded'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks.claim import cost
 from glisk.engine import store
+from glisk.engine.burst import Burst
 from glisk.engine.decide import Row, Transition
 from glisk.workflows import TOKEN, TOKENS
 from tests.builders import IMAGE, MANY_TOKENS
@@ -50,6 +52,22 @@ async def test_what_is_not_ready_yet_is_left_alone(connection: Any) -> None:
     await connection.execute("UPDATE tokens_s0 SET not_before = now() + interval '1 hour' WHERE token_id = 1")
     rows = await store.claim(connection.fetch, TOKEN, "detected", limit=10, worker="w", lease=LEASE)
     assert [int(row["token_id"]) for row in rows] == [2]
+
+
+async def test_a_burst_goes_on_where_it_was_and_higher_priorities_still_come_first(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 9, ["detected"], 0)
+    take = partial(store.claim, connection.fetch, TOKEN, "detected", limit=3, worker="w", lease=LEASE)
+    burst = Burst()
+    first = await take(floor=burst.floor())
+    burst.goes_on(first, 3)
+    assert burst.floor() == (first[-1]["priority"], first[-1]["ready_at"])
+    await connection.execute("UPDATE tokens_s0 SET not_before = '2000-01-01', priority = 9 WHERE token_id = 9")
+    await connection.execute("UPDATE tokens_s0 SET not_before = '2000-01-01' WHERE token_id = 8")
+    second = await take(floor=burst.floor())
+    assert [int(row["token_id"]) for row in second] == [9, 4, 5]
+    burst.goes_on(await take(floor=burst.floor()), 3)
+    assert burst.floor() is None, "a claim that was not full ends the burst"
+    assert [int(row["token_id"]) for row in await take(floor=burst.floor())] == [8]
 
 
 async def test_the_cost_of_a_claim_does_not_grow_with_the_table(connection: Any) -> None:

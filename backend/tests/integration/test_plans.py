@@ -15,7 +15,7 @@ from glisk.engine.statements import statement
 from glisk.workflows import JOBS
 from tests.engines import ONE_STEP, enqueue
 
-CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30))
+CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30), -1, None)
 DRAINED = """UPDATE jobs SET status = 'completed', finished_at = now(), epoch = epoch + 2"""
 
 

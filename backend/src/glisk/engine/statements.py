@@ -11,6 +11,7 @@ from glisk.engine.workflow import WorkTable
 ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
 FIRST_FACT = {"note": 3, "settle": 10}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
+FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN $8::timestamptz ELSE '-infinity' END"
 TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
 
 
@@ -21,6 +22,7 @@ def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] 
     blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
     text = every_statement()[name].replace("{pick}", every_statement()["pick"])
     blanks["limit"] = GRANTED if name == "claim_in_lane" else "$3"
+    blanks["floor"] = FLOOR if name == "claim" else ""
     return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], text)
 
 

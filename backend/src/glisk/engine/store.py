@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 import msgspec
@@ -17,8 +17,12 @@ encode = msgspec.json.Encoder().encode
 
 # How a statement is run, text first, then its parameters: the `fetch` of an asyncpg connection, or the same over a session.
 Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
+Floor: TypeAlias = tuple[int, datetime | None]  # a priority, and since when its rows must be ready
 Decided: TypeAlias = tuple[Row, Transition]
 Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, failures, whether it ends, which facts
+
+
+NO_FLOOR: Floor = (-1, None)  # no row has this priority
 
 
 class Unwritable(Exception):
@@ -33,13 +37,21 @@ async def pick(fetch: Fetch, workflow: Workflow, waiting: str, limit: int) -> li
 
 
 async def claim(
-    fetch: Fetch, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
+    fetch: Fetch,
+    workflow: Workflow,
+    waiting: str,
+    *,
+    limit: int,
+    worker: str,
+    lease: timedelta,
+    floor: Floor | None = None,
 ) -> list[Any]:
-    """The next rows, in order, now ours until the lease ends."""
+    """The next rows, in order, now ours until the lease ends. With a floor: none of its priority that were ready before it."""
     if limit < 1:
         return []
-    sql = statement("claim", workflow.table)
-    return in_order(await fetch(sql, workflow.name, waiting, limit, workflow.active(waiting), worker, lease))
+    level, since = floor or NO_FLOOR
+    terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, level, since)
+    return in_order(await fetch(statement("claim", workflow.table), *terms))
 
 
 def in_order(rows: Iterable[Any]) -> list[Any]:

@@ -9,12 +9,14 @@
 -- One probe per priority level: a plain ORDER BY priority walks every delayed row of the higher levels.
 SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
   SELECT id FROM {table}
-  WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now()
+  WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now(){floor}
     AND NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = $1)
   ORDER BY ready_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED) r
 LIMIT {limit}
 
--- name: claim (workflow, waiting, limit, active, worker, lease)
+-- name: claim (workflow, waiting, limit, active, worker, lease, floor level, floor)
+-- The floor is where the last full claim of a burst ended: what lies below it was taken, and while somebody holds an old
+-- snapshot no vacuum removes it from the index, so each claim would walk over all of it again.
 -- MATERIALIZED: else the planner may run the LIMIT in a nested loop and update more rows than asked for.
 -- RETURNING comes in no order: the caller sorts.
 WITH picked AS MATERIALIZED (
@@ -260,15 +262,17 @@ SELECT workflow, paused_at, actor FROM paused_workflows ORDER BY workflow
 -- One scheduler wins.
 UPDATE periodic SET next_at = GREATEST(next_at + $2, now()) WHERE name = $1 AND next_at <= now() RETURNING name
 
--- name: enqueue (workflows, statuses, payloads, priorities, names, users, conversations, projects, options, most attempts, delays, unique keys)
--- A duplicate key gives the old row's id. DO UPDATE of nothing that matters: DO NOTHING would return no row for it.
+-- name: enqueue (workflows, statuses, payloads, priorities, names, users, conversations, projects, options, most attempts, delays, unique keys, channel)
+-- With its notifications, so that it needs no transaction around it. A duplicate key gives the old row's id. DO UPDATE of nothing that matters: DO NOTHING would return no row for it.
+WITH made AS (
 INSERT INTO {table} (workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, not_before, unique_key)
 SELECT workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, now() + delay, key
 FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::jsonb[], $10::smallint[],
             $11::interval[], $12::text[]) WITH ORDINALITY
   AS v(workflow, status, payload, priority, name, user_id, conversation_id, project_id, opts, max_attempts, delay, key, n) ORDER BY n
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND finished_at IS NULL DO UPDATE SET unique_key = EXCLUDED.unique_key
-RETURNING id, job_id, xmax = 0 AS created
+RETURNING id, job_id, xmax = 0 AS created)
+SELECT id, job_id, created, (SELECT count(pg_notify($13, w)) FROM (SELECT DISTINCT unnest($1::text[]) AS w) d) AS told FROM made
 
 -- name: depend (child, parents, on failure)
 -- In the enqueueing transaction. Touching the parents makes a settle that races us see has_children. A parent that has

@@ -9,13 +9,14 @@ import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
 from glisk.engine import lanes, store, wakeup
+from glisk.engine.burst import Burst
 from glisk.engine.claim import Claim, Processor
 from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
@@ -41,6 +42,7 @@ class Station:
     lane: lanes.LaneSteps | None = None
     is_ready: bool = True
     is_held_up: bool = False
+    burst: Burst = field(default_factory=Burst)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,28 +135,35 @@ class Worker:
     async def claim_for(self, station: Station, limit: int) -> None:
         station.is_ready = False  # before the claim: a notification that arrives during it must not be lost
         try:
-            rows = await self.claimed(station, limit)
+            rows, is_all = await self.claimed(station, limit)
         except LinkLost as error:
             log.warning("claim failed", error=str(error))
             await asyncio.sleep(0.2)
             station.is_ready = True
             return
-        if len(rows) == limit:
-            station.is_ready = True
-        else:
+        if is_all:
             self.lookout.look.set()
+        else:
+            station.is_ready = True
         for row in rows:
             self.begin(station, row)
 
-    async def claimed(self, station: Station, limit: int) -> list[Any]:
+    async def claimed(self, station: Station, limit: int) -> tuple[list[Any], bool]:
+        """The rows, and whether these were all that can be had now."""
         terms: Any = {"limit": limit, "worker": self.name, "lease": self.pace.lease}
-        if not station.lane:
-            return await store.claim(self.link.fetch, station.workflow, station.waiting, **terms)
-        granted = await lanes.claim(self.link, station.lane, station.workflow, station.waiting, **terms)
+        if station.lane:
+            return await self.claimed_in(station.lane, station, terms)
+        floor = station.burst.floor()
+        rows = await store.claim(self.link.fetch, station.workflow, station.waiting, **terms, floor=floor)
+        station.burst.goes_on(rows, limit)
+        return rows, len(rows) < limit and floor is None
+
+    async def claimed_in(self, lane: lanes.LaneSteps, station: Station, terms: Any) -> tuple[list[Any], bool]:
+        granted = await lanes.claim(self.link, lane, station.workflow, station.waiting, **terms)
         station.is_held_up = granted.is_full
         if granted.is_full and granted.next_in > 0:
             self.loop.call_later(granted.next_in, self.notified, station.workflow.name)
-        return granted.rows
+        return granted.rows, len(granted.rows) < terms["limit"]
 
     # Working
 
