@@ -9,10 +9,12 @@ from datetime import timedelta
 
 import structlog
 
-from glisk.engine.link import Link, LinkLost
+from glisk.engine.link import Link, LinkLost, persistently
 from glisk.engine.statements import statement
 
 log = structlog.get_logger()
+
+KNOW = "INSERT INTO periodic (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,7 @@ class Periodic:
 
 async def keep_time(link: Link, works: list[Periodic], look_every: float = 1.0) -> None:
     """For ever. The row's next time is moved by whoever gets there first; the others find it in the future."""
-    await link.fetch(
-        "INSERT INTO periodic (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", [w.name for w in works]
-    )
+    await persistently(lambda: link.fetch(KNOW, [work.name for work in works]), "periodic work")
     while True:
         for work in works:
             try:

@@ -1,0 +1,380 @@
+"""Every statement of the engine, with the connection lost before it, after it, and after its commit: nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import pytest
+
+from glisk.engine import control, lanes, ledger, retention, store
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Retry, Verdict
+from glisk.engine.lanes import LaneSteps
+from glisk.engine.link import Link, persistently
+from glisk.engine.periodic import KNOW, Periodic, keep_time
+from glisk.engine.statements import every_statement, statement
+from glisk.repositories.job_repository import JobRepository
+from glisk.workflows import GOOD, IMAGE_EDIT, JOBS, TOKEN, TOKENS
+from tests.builders import MANY_TOKENS, an_edit
+from tests.cutter import Cutter, Moment, cutter_before
+from tests.engines import ONE_STEP, Recorder, at_work, enqueue, finished
+
+ROUNDS = 10 if os.environ.get("PROVE") else 1
+LANE = LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+HOUR = timedelta(hours=1)
+
+pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("owners")]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Everything under test goes through the cutter; `connection` looks past it."""
+
+    url: str
+    link: Link
+    cutter: Cutter
+    connection: Any
+
+    async def surely(self, action: Callable[[], Awaitable[Any]]) -> Any:
+        """As a caller does who was not answered: again."""
+        return await persistently(action, "the test")
+
+    async def ended(self, n: int) -> dict[int, str]:
+        """What landed may be seen before its answer was lost."""
+        await self.cutter.has_cut.wait()
+        return await finished(self.connection, n)
+
+    async def value(self, query: str) -> Any:
+        return await self.connection.fetchval(query)
+
+
+@pytest.fixture
+async def site(database_url: str, connection: Any) -> AsyncIterator[Site]:
+    async with cutter_before(database_url) as (cutter, url):
+        link = Link(url)
+        yield Site(url, link, cutter, connection)
+        await link.close()
+
+
+async def ends_once(site: Site, n: int, recorder: Recorder, **options: Any) -> None:
+    """All that there is completes, each by one run and with one event."""
+    processors = {"only": recorder, "editing": recorder}
+    async with at_work(site.url, processors, **options):
+        ended = await site.ended(n)
+    assert set(ended.values()) == {"completed"}
+    assert recorder.runs == dict.fromkeys(ended, 1)
+    assert await site.value("SELECT count(*) FROM events WHERE to_status = 'completed'") == n
+
+
+# What a worker runs.
+
+
+async def claim(site: Site) -> None:
+    """Rows whose claim nobody heard of come back after the lease."""
+    await enqueue(site.connection, 5)
+    await ends_once(site, 5, Recorder())
+
+
+async def heartbeat(site: Site) -> None:
+    """The next beat keeps the lease: the work goes on and is not done twice."""
+    await enqueue(site.connection, 3)
+    look = Link(site.url)
+
+    async def work_on_until_it_beats_again(claim: Claim) -> Verdict:
+        await site.cutter.has_cut.wait()
+        (then,) = await look.fetch("SELECT leased_until FROM jobs WHERE id = $1", claim.id)
+        while await look.fetch("SELECT FROM jobs WHERE id = $1 AND leased_until = $2", claim.id, then[0]):
+            pass
+        return Done()
+
+    await ends_once(site, 3, Recorder(work_on_until_it_beats_again))
+    await look.close()
+    assert await site.value("SELECT count(*) FROM events WHERE to_status = 'pending'") == 0
+
+
+async def note(site: Site) -> None:
+    await enqueue(site.connection, 1)
+
+    async def report(claim: Claim) -> Verdict:
+        assert await claim.note(claim, progress=40, payload={"seen": 1})
+        return Done()
+
+    await ends_once(site, 1, Recorder(report))
+    assert await site.value("SELECT (progress, payload)::text FROM jobs") == '(40,"{""seen"": 1}")'
+
+
+async def settle(site: Site) -> None:
+    """A failure counts once: two claims and two results are four epochs."""
+    await enqueue(site.connection, 5)
+    seen = Counter[int]()
+
+    async def fail_at_first(claim: Claim) -> Verdict:
+        seen[claim.id] += 1
+        assert claim.row["retry_count"] == seen[claim.id] - 1
+        return Retry("no route") if seen[claim.id] == 1 else Done()
+
+    async with at_work(site.url, {"only": Recorder(fail_at_first)}):
+        await site.ended(5)
+    assert set(seen.values()) == {2}
+    assert await site.value("SELECT array_agg(DISTINCT (status, epoch)::text) FROM jobs") == ["(completed,4)"]
+    assert await site.value("SELECT count(*) FROM events") == 10
+
+
+async def release(site: Site) -> None:
+    """Whoever waits is set free once, whether the release was repeated or had landed."""
+    jobs = JobRepository(site.link)
+    parents = await jobs.enqueue_many([an_edit(), an_edit()])
+    await jobs.enqueue_many([an_edit(parents=[job.id for job in parents]) for _ in range(3)])
+    await ends_once(site, 5, Recorder(), workflow=IMAGE_EDIT)
+    assert await site.value("SELECT sum(dependency_count) FROM jobs") == 0
+    assert await site.value("SELECT count(*) FROM job_dependencies WHERE released_at IS NULL") == 0
+
+
+async def reap(site: Site) -> None:
+    await enqueue(site.connection, 5)
+    await site.connection.execute(
+        "UPDATE jobs SET status = 'only', epoch = 1, leased_by = 'dead', leased_until = now() - interval '1 s'"
+    )
+    await ends_once(site, 5, Recorder())
+    assert await site.value("SELECT count(*) FROM events WHERE to_status = 'pending'") == 5
+    assert await site.value("SELECT array_agg(DISTINCT epoch) FROM jobs") == [4]
+
+
+async def park(site: Site) -> None:
+    await enqueue(site.connection, 2, columns="status='lost'")
+    async with at_work(site.url, {"only": Recorder()}):
+        assert set((await site.ended(2)).values()) == {"failed"}
+    assert await site.value("SELECT count(*) FROM events WHERE to_status = 'failed'") == 2
+
+
+async def claim_in_lane(site: Site) -> None:
+    """The lane gets its places back, and never gives out more than it has."""
+    await site.connection.execute(
+        "INSERT INTO lanes (lane, max_concurrency, burst, tokens) VALUES ('provider', 2, 9, 9)"
+    )
+    await enqueue(site.connection, 6)
+    at_once, most = 0, 0
+
+    async def count(claim: Claim) -> Verdict:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0)
+        at_once -= 1
+        return Done()
+
+    await ends_once(site, 6, Recorder(count), lane=LANE)
+    assert most <= 2
+    assert await lanes.claim(site.link, LANE, ONE_STEP, "pending", limit=9, worker="w", lease=HOUR) == []
+
+
+async def tick(site: Site) -> None:
+    """A turn whose answer was lost is skipped, never taken twice; the next one comes."""
+    clock = Clock()
+    keeping = asyncio.create_task(keep_time(site.link, [Periodic("audit", HOUR, clock.strike)], 0.01))
+    await site.cutter.has_cut.wait()
+    if site.cutter.moment is not Moment.BEFORE:
+        assert clock.strikes == 0
+        await site.connection.execute("UPDATE periodic SET next_at = now()")
+    await clock.struck.wait()
+    await stopped(keeping)
+    assert clock.strikes == 1
+    assert await site.value("SELECT next_at > now() FROM periodic")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.strikes, self.struck = 0, asyncio.Event()
+
+    async def strike(self) -> None:
+        self.strikes += 1
+        self.struck.set()
+
+
+async def stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+# What others run, and run again when they were not answered.
+
+
+async def pick(site: Site) -> None:
+    """The locks go with the connection."""
+    await site.connection.execute(MANY_TOKENS, 3, ["detected"], 0)
+
+    async def picked() -> list[int]:
+        async with site.link.transaction() as fetch:
+            return await store.pick(fetch, TOKEN, "detected", 10)
+
+    assert len(await site.surely(picked)) == 3
+
+
+async def enqueue_(site: Site) -> None:
+    """With a unique key a caller may ask again."""
+    await site.surely(lambda: JobRepository(site.link).enqueue(an_edit(unique_key="k")))
+    await ends_once(site, 1, Recorder(), workflow=IMAGE_EDIT)
+
+
+async def depend(site: Site) -> None:
+    jobs = JobRepository(site.link)
+    parent = await jobs.enqueue(an_edit())
+    await site.surely(lambda: jobs.enqueue(an_edit(unique_key="k", parents=[parent.id])))
+    assert await site.value("SELECT sum(dependency_count) FROM jobs") == 1
+    await ends_once(site, 2, Recorder(), workflow=IMAGE_EDIT)
+
+
+async def control_(site: Site) -> None:
+    """Cancelled and sent on again, each once; what waited for it was told."""
+    jobs = JobRepository(site.link)
+    parent = await jobs.enqueue(an_edit())
+    child = await jobs.enqueue(an_edit(parents=[parent.id]))
+    both = [parent.id, child.id]
+    await site.surely(lambda: control.cancel(site.link, JOBS, [parent.id], "anna", GOOD))
+    assert await site.value("SELECT count(*) FROM events WHERE to_status = 'failed'") == 2
+    await site.surely(lambda: control.retry(site.link, JOBS, both, "pending", "anna"))
+    assert await site.value("SELECT array_agg(epoch ORDER BY id) FROM jobs") == [2, 1]
+    await ends_once(site, 2, Recorder(), workflow=IMAGE_EDIT)
+
+
+async def pause(site: Site) -> None:
+    ids = await enqueue(site.connection, 1)
+    await site.surely(lambda: control.pause(site.link, JOBS, ids, "anna"))
+    assert await site.value("SELECT count(*) FROM events") == 1
+    await site.surely(lambda: control.resume(site.link, JOBS, ids, "anna"))
+    assert await site.value("SELECT count(*) FROM events") == 2
+    await ends_once(site, 1, Recorder())
+
+
+async def open_attempt(site: Site) -> None:
+    """There is no second open call, and the caller learns the seed of the first, with which its answer is found."""
+    seeds = iter(range(1, 10))
+
+    def opened() -> Awaitable[ledger.Attempt]:
+        return ledger.open_attempt(site.link.fetch, 7, "only", 1, provider="p", worker="w", seed=next(seeds))
+
+    attempt = await site.surely(opened)
+    assert attempt.resumed == (site.cutter.moment is not Moment.BEFORE)
+    row = await site.connection.fetch("SELECT attempt_id, seed, outcome FROM attempts")
+    assert [tuple(found) for found in row] == [(attempt.id, attempt.seed, "open")]
+
+
+async def record_attempt(site: Site) -> None:
+    attempt = await ledger.open_attempt(site.link.fetch, 7, "only", 1, provider="p", worker="w")
+    await site.surely(lambda: ledger.record(site.link.fetch, attempt.id, "done", cost=Decimal("0.003")))
+    row = await site.connection.fetch("SELECT outcome, cost FROM attempts")
+    assert [tuple(found) for found in row] == [("done", Decimal("0.003"))]
+
+
+async def a_lane(site: Site) -> None:
+    await site.connection.execute(
+        "INSERT INTO lanes (lane, max_concurrency, max_rate, rate) VALUES ('provider', 4, 8, 8)"
+    )
+
+
+async def slow_lane(site: Site) -> None:
+    await a_lane(site)
+    await site.surely(lambda: lanes.slow(site.link, "provider", HOUR))
+    assert await site.value("SELECT rate FROM lanes WHERE open_at > now()") == 4, "halved once"
+
+
+async def hold_lane(site: Site) -> None:
+    await a_lane(site)
+    await site.surely(lambda: lanes.hold(site.link, "provider", "401"))
+    assert await site.value("SELECT held_reason FROM lanes") == "401"
+
+
+async def resume_lane(site: Site) -> None:
+    await hold_lane(site)
+    assert await site.surely(lambda: lanes.resume(site.link, "provider"))
+    assert await site.value("SELECT count(*) FROM lanes WHERE held_at IS NULL") == 1
+
+
+async def limit_lane(site: Site) -> None:
+    await a_lane(site)
+    assert await site.surely(lambda: lanes.limit(site.link, "provider", 9))
+    assert await site.value("SELECT max_concurrency FROM lanes") == 9
+
+
+async def every_lane(site: Site) -> None:
+    await a_lane(site)
+    (lane,) = await site.surely(lambda: lanes.every_lane(site.link))
+    assert lane["lane"] == "provider"
+
+
+async def prune(site: Site) -> None:
+    await enqueue(site.connection, 25)
+    await site.connection.execute("UPDATE jobs SET status = 'completed', finished_at = now() - interval '1 day'")
+    kept = await enqueue(site.connection, 1)
+    await site.surely(lambda: retention.prune(site.link, JOBS, HOUR, batch=10))
+    assert await site.value("SELECT array_agg(id) FROM jobs") == kept
+
+
+Scenario: TypeAlias = Callable[[Site], Awaitable[None]]
+ALONE: dict[str, Scenario] = {
+    "claim": claim,
+    "heartbeat": heartbeat,
+    "note": note,
+    "settle": settle,
+    "park": park,
+    "tick": tick,
+    "pause": pause,
+    "open_attempt": open_attempt,
+    "record_attempt": record_attempt,
+    "prune": prune,
+    "slow_lane": slow_lane,
+    "hold_lane": hold_lane,
+    "resume_lane": resume_lane,
+    "limit_lane": limit_lane,
+    "every_lane": every_lane,
+}
+IN_TRANSACTION: dict[str, Scenario] = {
+    "lock_lane": claim_in_lane,
+    "live": claim_in_lane,
+    "claim_in_lane": claim_in_lane,
+    "release": release,
+    "reap": reap,
+    "pick": pick,
+    "enqueue": enqueue_,
+    "depend": depend,
+    "control": control_,
+}
+# A statement alone is its own transaction: after it is after its commit.
+CASES = [(name, moment) for name in ALONE for moment in (Moment.BEFORE, Moment.COMMITTED)] + [
+    (name, moment) for name in IN_TRANSACTION for moment in Moment
+]
+
+
+def test_every_statement_of_the_engine_is_among_the_cases() -> None:
+    assert {name for name, _ in CASES} == set(every_statement())
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+@pytest.mark.parametrize(("name", "moment"), CASES)
+async def test_a_connection_lost_around_a_statement_costs_nothing_but_time(
+    name: str, moment: Moment, _round: int, site: Site
+) -> None:
+    site.cutter.aim(texts_of(name), moment)
+    await (ALONE | IN_TRANSACTION)[name](site)
+    assert site.cutter.has_cut.is_set(), "it was put to the test"
+
+
+def texts_of(name: str) -> set[str]:
+    return {statement(name, table) for table in (JOBS, TOKENS)}
+
+
+@pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.COMMITTED])
+async def test_periodic_work_begins_although_the_database_was_away(moment: Moment, site: Site) -> None:
+    site.cutter.aim({KNOW}, moment)
+    clock = Clock()
+    keeping = asyncio.create_task(keep_time(site.link, [Periodic("audit", HOUR, clock.strike)], 0.01))
+    await clock.struck.wait()
+    await stopped(keeping)
+    assert site.cutter.has_cut.is_set()
