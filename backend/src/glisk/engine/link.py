@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -43,6 +43,27 @@ class Transaction:
         await guarded(self.connection, self.connection.copy_records_to_table(table, columns=columns, records=records))
 
 
+class Hearing:
+    """A connection that listens, for as long as it lives. A link would open another in its place, and that hears nothing."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection, self.is_over = connection, asyncio.Event()
+        connection.add_termination_listener(lambda _: self.is_over.set())
+
+    async def until_lost(self, check_every: float) -> None:
+        """The server tells when it ends; a dead peer says nothing, and only asking finds out."""
+        while not self.connection.is_closed():
+            try:
+                await asyncio.wait_for(self.is_over.wait(), check_every)
+            except TimeoutError:
+                await guarded(self.connection, self.connection.fetch("SELECT 1", timeout=check_every))
+        raise LinkLost("the connection that listens has ended")
+
+
+def as_listener(hearer: Callable[[str], None]) -> Callable[[Any, int, str, str], None]:
+    return lambda _connection, _pid, _channel, text: hearer(text)
+
+
 class Link:
     """One connection; one statement at a time. `pooled`: through a pooler that gives every transaction another session,
     where nothing can be prepared or set for later."""
@@ -71,12 +92,13 @@ class Link:
                 raise
             await guarded(connection, connection.execute("COMMIT"))
 
-    async def listen(self, channel: str, on_message: Callable[[str], None]) -> None:
+    async def listen(self, hearers: Mapping[str, Callable[[str], None]]) -> Hearing:
+        """Each channel to its hearer, all on this one connection."""
         async with self.lock:
             connection = await self.opened()
-            await guarded(
-                connection, connection.add_listener(channel, lambda _c, _pid, _channel, text: on_message(text))
-            )
+            for channel, hearer in hearers.items():
+                await guarded(connection, connection.add_listener(channel, as_listener(hearer)))
+            return Hearing(connection)
 
     async def opened(self) -> Any:
         if self.connection is None or self.connection.is_closed():

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from glisk.engine.link import Link, LinkLost, persistently
+from glisk.engine.link import Link, persistently
 
 WORK, LOST = "glisk_work", "glisk_lost"
 CHECK_EVERY_S = 10.0
 
 
 async def listen(url: str, on_work: Callable[[str], None], on_lost: Callable[[], None]) -> None:
-    """For ever. Each reconnection counts as a notification: some may have been missed."""
+    """For ever. Each reconnection counts as a notification of either kind: some may have been missed."""
     link = Link(url)
 
     async def hear() -> None:
-        await link.listen(WORK, on_work)
-        await link.listen(LOST, lambda _: on_lost())
+        hearing = await link.listen({WORK: on_work, LOST: lambda _: on_lost()})
         on_work("")
-        await until_broken(link)
+        on_lost()
+        await hearing.until_lost(CHECK_EVERY_S)
 
     try:
         await persistently(hear, "listen")
     finally:
         await link.close()
-
-
-async def until_broken(link: Link) -> None:
-    """A dead peer says nothing; only asking finds out."""
-    while True:
-        await asyncio.sleep(CHECK_EVERY_S)
-        try:
-            await asyncio.wait_for(link.fetch("SELECT 1"), CHECK_EVERY_S)
-        except TimeoutError as error:
-            await link.close()
-            raise LinkLost("no answer") from error
 
 
 async def notify(fetch: Callable[..., Any], workflow: str) -> None:
