@@ -19,8 +19,11 @@ from glisk.engine.decide import Done, Retry, Verdict
 from glisk.engine.lanes import LaneSteps
 from glisk.engine.link import Link, persistently
 from glisk.engine.periodic import KNOW, Periodic, keep_time
-from glisk.engine.statements import every_statement, statement
+from glisk.engine.statements import FIRST_FACT, every_statement, statement
+from glisk.engine.worker import Station
 from glisk.repositories.job_repository import JobRepository
+from glisk.workers.load import measure
+from glisk.workers.scaling import Load
 from glisk.workflows import GOOD, IMAGE_EDIT, JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS, an_edit
 from tests.cutter import Cutter, Moment, cutter_before
@@ -103,7 +106,7 @@ async def note(site: Site) -> None:
     await enqueue(site.connection, 1)
 
     async def report(claim: Claim) -> Verdict:
-        assert await claim.note(claim, progress=40, payload={"seen": 1})
+        assert await claim.note(progress=40, payload={"seen": 1})
         return Done()
 
     await ends_once(site, 1, Recorder(report))
@@ -172,7 +175,7 @@ async def claim_in_lane(site: Site) -> None:
 
     await ends_once(site, 6, Recorder(count), lane=LANE)
     assert most <= 2
-    assert await lanes.claim(site.link, LANE, ONE_STEP, "pending", limit=9, worker="w", lease=HOUR) == []
+    assert not (await lanes.claim(site.link, LANE, ONE_STEP, "pending", limit=9, worker="w", lease=HOUR)).rows
 
 
 async def tick(site: Site) -> None:
@@ -317,6 +320,56 @@ async def prune(site: Site) -> None:
     assert await site.value("SELECT array_agg(id) FROM jobs") == kept
 
 
+async def due(site: Site) -> None:
+    """Who does not hear what is due finds it by the poll."""
+    await enqueue(site.connection, 1, columns="not_before=now() + interval '100 ms'")
+    await ends_once(site, 1, Recorder())
+
+
+async def load(site: Site) -> None:
+    await enqueue(site.connection, 7)
+    staff = [Station(ONE_STEP, "pending", Recorder())]
+    assert await site.surely(lambda: measure(site.link, staff, 5, "w")) == Load(ready=5, live=0)
+
+
+async def progress(site: Site) -> None:
+    await enqueue(site.connection, 1)
+
+    look = Link(site.url)
+
+    async def report(claim: Claim) -> Verdict:
+        claim.progress(40)
+        await site.cutter.has_cut.wait()
+        while not await look.fetch("SELECT FROM jobs WHERE progress = 40"):
+            pass
+        return Done()
+
+    await ends_once(site, 1, Recorder(report))
+    await look.close()
+
+
+async def make_lane(site: Site) -> None:
+    await site.surely(lambda: lanes.make(site.link, "provider", 3))
+    assert await site.value("SELECT array_agg(max_concurrency) FROM lanes") == [3]
+
+
+async def pause_workflow(site: Site) -> None:
+    await site.surely(lambda: control.pause_workflow(site.link, "token", "anna"))
+    assert await site.value("SELECT array_agg(to_status) FROM events") == ["paused"]
+
+
+async def resume_workflow(site: Site) -> None:
+    await control.pause_workflow(site.link, "token", "anna")
+    await site.surely(lambda: control.resume_workflow(site.link, "token", "anna"))
+    assert await site.value("SELECT array_agg(to_status ORDER BY event_id) FROM events") == ["paused", "resumed"]
+
+
+async def paused_workflows(site: Site) -> None:
+    await control.pause_workflow(site.link, "token", "anna")
+    (paused,) = await site.surely(lambda: control.paused_workflows(site.link))
+    assert paused["workflow"] == "token"
+
+
 Scenario: TypeAlias = Callable[[Site], Awaitable[None]]
 ALONE: dict[str, Scenario] = {
     "claim": claim,
@@ -334,6 +387,13 @@ ALONE: dict[str, Scenario] = {
     "resume_lane": resume_lane,
     "limit_lane": limit_lane,
     "every_lane": every_lane,
+    "make_lane": make_lane,
+    "due": due,
+    "load": load,
+    "progress": progress,
+    "pause_workflow": pause_workflow,
+    "paused_workflows": paused_workflows,
+    "enqueue": enqueue_,
 }
 IN_TRANSACTION: dict[str, Scenario] = {
     "lock_lane": claim_in_lane,
@@ -342,7 +402,7 @@ IN_TRANSACTION: dict[str, Scenario] = {
     "release": release,
     "reap": reap,
     "pick": pick,
-    "enqueue": enqueue_,
+    "resume_workflow": resume_workflow,
     "depend": depend,
     "control": control_,
 }
@@ -367,7 +427,9 @@ async def test_a_connection_lost_around_a_statement_costs_nothing_but_time(
 
 
 def texts_of(name: str) -> set[str]:
-    return {statement(name, table) for table in (JOBS, TOKENS)}
+    """With the facts that the scenarios leave."""
+    left = [(), ("error_message",), ("progress", "payload")] if name in FIRST_FACT else [()]
+    return {statement(name, JOBS, facts) for facts in left} | {statement(name, TOKENS)}
 
 
 @pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.COMMITTED])
