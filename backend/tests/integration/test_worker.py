@@ -291,16 +291,17 @@ async def test_facts_are_noted_in_the_middle_of_the_work(database_url: str, conn
 
 async def test_what_becomes_ready_behind_a_burst_is_found_when_it_ends(database_url: str, connection: Any) -> None:
     """The first job, as old as can be, is let go only while the others are being taken in full claims."""
-    ids = await enqueue(connection, 200)
+    ids, link = await enqueue(connection, 200), Link(database_url)
     await connection.execute("UPDATE jobs SET not_before = '2000-01-01', paused_at = now() WHERE id = $1", ids[0])
 
     async def let_go(claim: Claim) -> Verdict:
         if claim.id == ids[60]:
-            await connection.execute("UPDATE jobs SET paused_at = NULL WHERE id = $1", ids[0])
+            await link.fetch("UPDATE jobs SET paused_at = NULL WHERE id = $1", ids[0])
         return Done()
 
     async with at_work(database_url, {"only": Recorder(let_go)}, pace=replace(PACE, poll=timedelta(hours=1))):
         assert set((await finished(connection, 200)).values()) == {"completed"}
+    await link.close()
 
 
 async def test_progress_is_written_while_the_work_goes_on_and_renews_the_lease(
