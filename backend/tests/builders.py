@@ -8,11 +8,11 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from glisk.db import migrate
 from glisk.db.models import Author, Token
+from glisk.db.server import SCRIPTS
 from glisk.repositories.job_repository import NewJob
 
-REVISIONS = sorted(file.stem for file in (migrate.SCRIPTS / "versions").glob("*.py"))
+REVISIONS = sorted(file.stem for file in (SCRIPTS / "versions").glob("*.py"))
 HEAD, BEFORE = REVISIONS[-1][:3], REVISIONS[-2][:3]
 CHAIN = 31337
 CONTRACT = "0x" + "c0" * 20

@@ -1,20 +1,17 @@
-"""Puts the parts together: settings in, a running Glisk out."""
+"""Puts the parts together: settings in, a database and workers out. What hosts the web server is in hosting.py, which takes longer
+to load."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
-from glisk.api import server
-from glisk.api.app import create_app
-from glisk.db import migrate
-from glisk.db.session import check
+from glisk.db.server import require_head
 from glisk.dev import data_dir, postgres
 from glisk.engine import retention
 from glisk.engine.link import Link
@@ -47,36 +44,12 @@ def over_a_link(settings: Settings, action: Callable[[Link], Awaitable[T]]) -> T
 
 
 async def once(url: str, action: Callable[[Link], Awaitable[T]]) -> T:
-    await migrate.require_head(url)
+    await require_head(url)
     link = Link(url)
     try:
         return await action(link)
     finally:
         await link.close()
-
-
-def up(settings: Settings, say: Say) -> None:
-    """Everything in one process, until a signal."""
-    with (
-        data_dir.owned(settings.data_dir),
-        server.listening(settings.host, settings.port) as listener,
-        timed(say, where_database(settings)) as done,
-        database(settings) as url,
-    ):
-        asyncio.run(check(url))
-        done()
-        with timed(say, "schema up to date") as done:
-            migrate.upgrade(url)
-            done()
-        data_dir.remember_real_parts(settings)
-        run_server(settings, listener, say)
-
-
-def serve(settings: Settings, say: Say) -> None:
-    """The HTTP server alone, on a schema that somebody else has migrated."""
-    with server.listening(settings.host, settings.port) as listener, database(settings) as url:
-        asyncio.run(migrate.require_head(url))
-        run_server(settings, listener, say)
 
 
 def work(settings: Settings, crew: Crew, child: Command, say: Say) -> None:
@@ -97,7 +70,7 @@ def work_for_supervisor(settings: Settings, crew: Crew) -> None:
     """One of its processes. It uses the database on its own, so that it can finish even when the supervisor is gone."""
     name = f"{process.crew_of(os.getppid())}{os.getpid()}"
     with database(settings) as url:
-        asyncio.run(migrate.require_head(url))
+        asyncio.run(require_head(url))
         run_worker(settings, url, crew, name, is_supervised=True)
 
 
@@ -105,11 +78,6 @@ def run_worker(settings: Settings, url: str, crew: Crew, name: str, *, is_superv
     worker = Worker(url, crew.staff, name, crew.pace, settings.pooler_url.get_secret_value())
     keep = timedelta(days=settings.keep_jobs_days)
     process.run(worker, lambda link: retention.works(link, JOBS, keep), is_supervised=is_supervised)
-
-
-def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
-    with timed(say, f"http://{settings.host}:{settings.port} (Ctrl-C stops)") as done:
-        asyncio.run(server.serve(create_app(), listener, on_ready=done))
 
 
 def where_database(settings: Settings) -> str:

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from glisk.db import migrate
+from glisk.db.server import require_head
 from tests.conftest import a_database
 from tests.forked import killed_after
 
@@ -26,6 +27,6 @@ def test_a_killed_migration_is_finished_by_the_next(server_url: str) -> None:
         with a_database(server_url) as url:
             killed_after(chance.uniform(0.001, 0.2), migrate.upgrade, url)
             migrate.upgrade(url)
-            asyncio.run(migrate.require_head(url))
+            asyncio.run(require_head(url))
             steps = [run.name for run in asyncio.run(migrate.status(url)).runs if run.ok]
             assert steps == sorted(set(steps)), "each step is recorded once, in order"

@@ -16,6 +16,7 @@ import pytest
 from alembic import command
 
 from glisk.db import migrate
+from glisk.db.server import SCRIPTS, require_head
 from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
 from tests.builders import CHAIN, CONTRACT, IMAGE, OWNERS, PROJECT, REVISIONS
 from tests.conftest import execute, fetchval
@@ -31,7 +32,7 @@ def runs(url: str) -> list[tuple[str, str, bool]]:
 def broken_scripts(tmp_path: Path) -> Path:
     """Our migrations and one more that fails after it has changed something."""
     scripts = tmp_path / "alembic"
-    shutil.copytree(migrate.SCRIPTS, scripts)
+    shutil.copytree(SCRIPTS, scripts)
     (scripts / "versions" / "999_broken.py").write_text(f"""
 from alembic import op
 revision, down_revision, branch_labels, depends_on = "999", "{NUMBERS[-1]}", None, None
@@ -277,11 +278,11 @@ def test_an_exception_without_words_is_recorded(database_url: str, broken_script
 
 
 def test_a_path_may_hold_a_percent_sign(database_url: str, tmp_path: Path) -> None:
-    shutil.copytree(migrate.SCRIPTS, tmp_path / "50%" / "alembic")
+    shutil.copytree(SCRIPTS, tmp_path / "50%" / "alembic")
     migrate.upgrade(database_url, scripts=tmp_path / "50%" / "alembic")
 
 
-def alembic(*arguments: str, cwd: Path = migrate.SCRIPTS.parent) -> subprocess.CompletedProcess[str]:
+def alembic(*arguments: str, cwd: Path = SCRIPTS.parent) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "alembic", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
@@ -304,8 +305,8 @@ def test_a_new_revision_takes_the_next_number(
 ) -> None:
     monkeypatch.setenv("GLISK_DATABASE_URL", database_url)
     project = tmp_path / "project" / "backend"
-    shutil.copytree(migrate.SCRIPTS, project / "alembic")
-    shutil.copy(migrate.SCRIPTS.parent / "alembic.ini", project)
+    shutil.copytree(SCRIPTS, project / "alembic")
+    shutil.copy(SCRIPTS.parent / "alembic.ini", project)
     made = alembic("revision", "-m", "add something", cwd=project)
     assert made.returncode == 0, made.stderr
     assert (project / "alembic" / "versions" / f"{len(REVISIONS):03}_add_something.py").exists()
@@ -320,19 +321,19 @@ def test_a_downgrade_to_nowhere_is_refused_with_a_sentence(database_url: str) ->
 
 
 def test_a_process_refuses_a_schema_that_is_behind(database_url: str, empty_database_url: str) -> None:
-    asyncio.run(migrate.require_head(database_url))
+    asyncio.run(require_head(database_url))
     with pytest.raises(SchemaBehind, match="It is empty"):
-        asyncio.run(migrate.require_head(empty_database_url))
+        asyncio.run(require_head(empty_database_url))
     migrate.downgrade(database_url)
     with pytest.raises(SchemaBehind, match=f"at {NUMBERS[-2]}, this Glisk needs {NUMBERS[-1]}") as caught:
-        asyncio.run(migrate.require_head(database_url))
+        asyncio.run(require_head(database_url))
     assert "make migrate" in caught.value.fix
 
 
 def test_a_process_refuses_a_schema_that_is_ahead(database_url: str) -> None:
     asyncio.run(execute(database_url, "UPDATE alembic_version SET version_num = '999'"))
     with pytest.raises(SchemaAhead):
-        asyncio.run(migrate.require_head(database_url))
+        asyncio.run(require_head(database_url))
     with pytest.raises(SchemaAhead):
         migrate.upgrade(database_url)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glisk import reference
-from glisk.db import migrate
+from glisk.db.server import SCRIPTS
 
 ROOT = Path(__file__).parents[3]
 LOCKS = sorted((ROOT / "backend").glob("requirements*.txt"))
@@ -21,7 +21,7 @@ def test_a_page_made_from_the_code_is_fresh(path: Path) -> None:
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:
-    names = sorted(file.name for file in (migrate.SCRIPTS / "versions").glob("*.py"))
+    names = sorted(file.name for file in (SCRIPTS / "versions").glob("*.py"))
     assert names[0] == "000_migrations.py"
     assert [name[:4] for name in names] == [f"{n:03}_" for n in range(len(names))]
 

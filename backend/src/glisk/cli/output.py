@@ -92,3 +92,8 @@ def typeable(command: str) -> str:
         return command
     program = os.path.relpath(Path(sys.executable).parent / "glisk")
     return re.sub(r"(?<![\w/.-])glisk(?= [a-z])", program, command)
+
+
+def say(part: str, seconds: float) -> None:
+    """A part is up."""
+    typer.echo(f"✓ {seconds:4.1f} s  {part}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from glisk import logs, service, settings
+from glisk import hosting, logs, settings
+from glisk.cli import output
 
 
 def mount(app: typer.Typer) -> None:
@@ -16,7 +17,7 @@ def up() -> None:
     """Run everything in one process: what is not set is embedded."""
     found = settings.load()
     logs.configure(found)
-    service.up(found, say)
+    hosting.up(found, output.say)
     typer.echo(f"Stopped. The data stays in {found.shown_dir}: `make run` goes on with it, `make clean` wipes it.")
 
 
@@ -24,8 +25,4 @@ def serve() -> None:
     """Run the HTTP server alone."""
     found = settings.load()
     logs.configure(found)
-    service.serve(found, say)
-
-
-def say(part: str, seconds: float) -> None:
-    typer.echo(f"✓ {seconds:4.1f} s  {part}")
+    hosting.serve(found, output.say)

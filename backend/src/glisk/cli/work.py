@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from glisk import logs, processors, service, settings
-from glisk.cli.up import say
+from glisk.cli.output import say
 from glisk.engine.claim import Processor
 from glisk.engine.worker import Pace
 from glisk.engine.workflow import Workflow

@@ -22,12 +22,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel, col, select
 
 from glisk.db.models import MigrationRun
+from glisk.db.server import SCRIPTS, require_known
 from glisk.db.session import connection_to
-from glisk.errors import MigrationFailed, SchemaAhead, SchemaBehind, UnknownRevision
+from glisk.errors import MigrationFailed, UnknownRevision
 
 log = structlog.get_logger()
 
-SCRIPTS = Path(__file__).parents[3] / "alembic"
 LOCK = int.from_bytes(b"glisk")
 
 
@@ -114,7 +114,8 @@ class Run:
             on_version_apply=self.note,
             process_revision_directives=numbered,
         )
-        require_known(context.get_context(), context.script)
+        revisions = sorted(script.revision for script in context.script.walk_revisions())
+        require_known(context.get_context().get_current_revision(), revisions)
         with context.begin_transaction():
             context.run_migrations()
 
@@ -151,27 +152,6 @@ def record(connection: Connection, row: dict[str, Any]) -> None:
     """Not where the ledger itself is missing: before 000 goes up and after it goes down."""
     if connection.execute(text("SELECT to_regclass('_migrations')")).scalar_one() is not None:
         connection.execute(insert(MigrationRun).values(row))
-
-
-def require_known(database: MigrationContext, scripts: ScriptDirectory) -> None:
-    ours = {script.revision for script in scripts.walk_revisions()}
-    current = database.get_current_revision()
-    if current is not None and current not in ours:
-        raise SchemaAhead(f"It is at {current}; this Glisk knows up to {scripts.get_current_head()}.")
-
-
-async def require_head(url: str) -> None:
-    """For every process that does not migrate: better no work than work on a schema one does not know."""
-    async with connection_to(url) as connection:
-        await connection.run_sync(require_head_of)
-
-
-def require_head_of(connection: Connection) -> None:
-    scripts = ScriptDirectory.from_config(config())
-    database = MigrationContext.configure(connection)
-    require_known(database, scripts)
-    if (current := database.get_current_revision()) != (head := scripts.get_current_head()):
-        raise SchemaBehind(f"It is {f'at {current}' if current else 'empty'}, this Glisk needs {head}.")
 
 
 @dataclass(frozen=True, slots=True)

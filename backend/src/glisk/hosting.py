@@ -1,0 +1,43 @@
+"""Puts the parts together that answer over HTTP: everything in one process, or the server alone."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from glisk.api import server
+from glisk.api.app import create_app
+from glisk.db import migrate
+from glisk.db.server import check, require_head
+from glisk.dev import data_dir
+from glisk.service import Say, database, timed, where_database
+from glisk.settings import Settings
+
+
+def up(settings: Settings, say: Say) -> None:
+    """Everything in one process, until a signal."""
+    with (
+        data_dir.owned(settings.data_dir),
+        server.listening(settings.host, settings.port) as listener,
+        timed(say, where_database(settings)) as done,
+        database(settings) as url,
+    ):
+        asyncio.run(check(url))
+        done()
+        with timed(say, "schema up to date") as done:
+            migrate.upgrade(url)
+            done()
+        data_dir.remember_real_parts(settings)
+        run_server(settings, listener, say)
+
+
+def serve(settings: Settings, say: Say) -> None:
+    """The HTTP server alone, on a schema that somebody else has migrated."""
+    with server.listening(settings.host, settings.port) as listener, database(settings) as url:
+        asyncio.run(require_head(url))
+        run_server(settings, listener, say)
+
+
+def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
+    with timed(say, f"http://{settings.host}:{settings.port} (Ctrl-C stops)") as done:
+        asyncio.run(server.serve(create_app(), listener, on_ready=done))
