@@ -252,6 +252,16 @@ async def test_an_expired_lease_is_given_back(database_url: str, connection: Any
     assert recorder.runs == {id: 1}
 
 
+async def test_an_orphan_that_had_failed_before_does_not_rest_again(database_url: str, connection: Any) -> None:
+    (id,) = await enqueue(connection, 1)
+    await connection.execute(
+        """UPDATE jobs SET status = 'only', retry_count = 2, last_retry = now(), leased_by = 'dead',
+             leased_until = now() - interval '1 s'"""
+    )
+    async with at_work(database_url, {"only": Recorder()}):
+        assert await finished(connection) == {id: "completed"}
+
+
 async def test_a_live_lease_is_left_alone(database_url: str, connection: Any) -> None:
     held, free = await enqueue(connection, 2)
     await connection.execute(

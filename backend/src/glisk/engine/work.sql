@@ -147,6 +147,7 @@ SELECT id, workflow, broken FROM moved
 -- name: reap (workflows, actives, waitings, budgets, most reclaims, actor)
 -- At start-up and on a timer alike: only expired leases. A row whose budget was used up cannot wait again, unless a paid
 -- call is still open: then it gets one claim more, to find out what became of the call. A NULL budget is none (LEAST skips it).
+-- It is ready at once: it has rested before the claim that was lost, and a job with no time set would rest by its failures again.
 WITH expired AS MATERIALIZED (
   SELECT t.id, s.waiting, s.active, s.budget FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) s(workflow, active, waiting, budget)
   CROSS JOIN LATERAL (
@@ -161,6 +162,7 @@ judged AS (
   FROM expired e JOIN {table} t ON t.id = e.id),
 reaped AS (
   UPDATE {table} t SET epoch = t.epoch + 1, reclaims = t.reclaims + 1, leased_by = NULL, leased_until = NULL, updated_at = now(),
+    not_before = now(),
     status = CASE WHEN j.doom IS NULL THEN j.waiting ELSE 'failed' END,
     {budget} = CASE WHEN j.doom IS NULL THEN LEAST(t.{budget}, j.budget - 1) ELSE t.{budget} END,
     {error} = COALESCE(j.doom, t.{error}),
