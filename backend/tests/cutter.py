@@ -18,6 +18,7 @@ class Moment(StrEnum):
     BEFORE = "before it"  # it never arrives
     AFTER = "after it"  # it ran, its answer is lost; with its transaction, if it was in one
     COMMITTED = "after its commit"  # it ran and stands, and nobody was told
+    SLOW = "late"  # it ran, and its answer comes when we let it
 
 
 class Cutter:
@@ -29,6 +30,7 @@ class Cutter:
         self.texts, self.moment, self.is_armed = set[str](), Moment.BEFORE, False
         self.calls: set[asyncio.Task[None]] = set()
         self.loop, self.has_cut = asyncio.get_running_loop(), asyncio.Event()
+        self.is_let_go = threading.Event()
 
     def aim(self, texts: set[str], moment: Moment) -> None:
         self.texts, self.moment, self.is_armed = texts, moment, True
@@ -87,6 +89,10 @@ class Line:
     async def answer(self, far: socket.socket, caller: socket.socket) -> None:
         while True:
             kind, whole = await exactly(far, 1), await packet(far)
+            if self.is_marked and self.cutter.moment is Moment.SLOW:
+                self.cutter.tell()
+                await asyncio.to_thread(self.cutter.is_let_go.wait)
+                self.is_marked = False
             if kind == b"Z" and self.is_marked and (self.cutter.moment is Moment.AFTER or whole[4:] == IDLE):
                 return self.cutter.tell()
             await send(caller, kind + whole)

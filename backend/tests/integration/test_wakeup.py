@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from glisk.engine.link import Link
+from glisk.engine.link import Link, LinkLost
 from glisk.repositories.job_repository import JobRepository
 from glisk.workflows import IMAGE_EDIT
 from tests.builders import PROJECT, an_edit
+from tests.cutter import Moment, cutter_before
 from tests.engines import PACE, Recorder, at_work, finished
 
 DEAF = replace(PACE, poll=timedelta(hours=1))  # it looks at its start and then not for an hour
@@ -79,3 +80,14 @@ async def test_a_worker_listens_again_after_its_connection_was_cut(
         await finished(connection, 1)
         assert await until_listening(connection) != before
         await told_one_by_one(jobs, connection, already=1)
+
+
+async def test_a_server_that_says_nothing_is_a_lost_link(database_url: str) -> None:
+    async with cutter_before(database_url) as (cutter, url):
+        cutter.aim({"SELECT 1 AS one"}, Moment.SLOW)
+        link = Link(url, patience=0.2)
+        with pytest.raises(LinkLost):
+            await link.fetch("SELECT 1 AS one")
+        assert await link.fetch("SELECT 2 AS two")
+        await link.close()
+        cutter.is_let_go.set()

@@ -17,10 +17,12 @@ from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
 from glisk.engine.reaper import Reaper
+from glisk.engine.statements import statement
 from glisk.engine.worker import Pace
 from glisk.engine.workflow import Step, Workflow
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
+from tests.cutter import Moment, cutter_before
 from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished, true
 
 
@@ -297,6 +299,20 @@ async def test_facts_are_noted_in_the_middle_of_the_work(database_url: str, conn
         await finished(connection)
     assert noted == [True]
     assert await connection.fetchval("SELECT progress FROM jobs") == 40
+
+
+@pytest.mark.parametrize("drain", [timedelta(), timedelta(seconds=0.3)])
+async def test_a_claim_that_is_on_its_way_when_the_worker_stops_is_given_back(
+    drain: timedelta, database_url: str, connection: Any
+) -> None:
+    async with cutter_before(database_url) as (cutter, url):
+        cutter.aim({statement("claim", JOBS)}, Moment.SLOW)
+        await enqueue(connection, 5)
+        async with at_work(url, {"only": Recorder(hang)}, pace=replace(PACE, drain=drain)) as worker:
+            await true(connection, "SELECT count(*) = 5 FROM jobs WHERE leased_by IS NOT NULL")
+            worker.stop()
+            cutter.is_let_go.set()
+    assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 5
 
 
 async def test_what_becomes_ready_behind_a_burst_is_found_when_it_ends(database_url: str, connection: Any) -> None:

@@ -68,9 +68,10 @@ class Link:
     """One connection; one statement at a time. `pooled`: through a pooler that gives every transaction another session,
     where nothing can be prepared or set for later."""
 
-    def __init__(self, url: str, *, steady: bool = False, pooled: bool = False) -> None:
+    def __init__(self, url: str, *, steady: bool = False, pooled: bool = False, patience: float = 60.0) -> None:
         self.url = url
-        self.options = {"statement_cache_size": 0} if pooled else {"server_settings": STEADY if steady else {}}
+        self.options: dict[str, Any] = {"command_timeout": patience}  # a server that is gone says nothing, for ever
+        self.options |= {"statement_cache_size": 0} if pooled else {"server_settings": STEADY if steady else {}}
         self.lock = asyncio.Lock()
         self.connection: Any = None
 

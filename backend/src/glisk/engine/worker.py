@@ -30,6 +30,8 @@ from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
 
+ARRIVAL_S = 5.0  # how long a claim may be on its way when we stop
+
 
 @dataclass(slots=True)
 class Station:
@@ -96,7 +98,7 @@ class Worker:
         claiming = asyncio.create_task(self.claim_on())
         try:
             await self.until_stopped_or_broken([*helpers, claiming])
-            await self.drain()
+            await self.drain(claiming)
         finally:
             for task in (claiming, *helpers):
                 task.cancel()
@@ -107,6 +109,7 @@ class Worker:
 
     def stop(self) -> None:
         self.stopping.set()
+        self.work.set()
 
     async def until_stopped_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         stopping = asyncio.create_task(self.stopping.wait())
@@ -251,10 +254,14 @@ class Worker:
 
     # Stopping
 
-    async def drain(self) -> None:
-        """Nothing new is claimed. What does not end in time goes back to waiting, and no attempt is used."""
+    async def drain(self, claiming: asyncio.Task[None]) -> None:
+        """Nothing new is claimed, though a claim that is on its way must arrive: nobody else knows of its rows. What does
+        not end in time goes back to waiting, and no attempt is used."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.idle(), self.pace.drain.total_seconds())
+            async with asyncio.timeout(self.pace.drain.total_seconds()):
+                await asyncio.wait([claiming])
+                await self.idle()
+        await asyncio.wait([claiming], timeout=ARRIVAL_S)
         for claim in list(self.claims.values()):
             claim.task.cancel()
         await self.idle()
