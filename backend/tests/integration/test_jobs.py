@@ -244,3 +244,17 @@ async def test_a_dead_letter_goes_back_to_the_step_it_died_in(
         ("ready-for-uploading-failed", "ready-for-uploading", "anna"),
         ("uploading", "completed", "w"),
     ]
+
+
+async def test_all_dead_letters_are_retried_but_for_one_that_lacks_what_it_needs(link: Link, connection: Any) -> None:
+    dead = "status, finished_at, error_message) SELECT 'image_generation', 'failed', now(), 'x'"
+    await connection.execute(f"INSERT INTO jobs (workflow, {dead} FROM generate_series(1, 2500)")
+    await connection.execute(
+        "INSERT INTO jobs (workflow, status, finished_at, error_message) VALUES ('image_edit', 'failed', now(), 'x')"
+    )
+    board = JobBoard(link)
+    ids = await board.every_dead()
+    assert len(await board.every_dead("image_generation")) == 2500
+    assert len(await board.retry(ids, "anna")) == 2500
+    assert await connection.fetchval("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == 2500
+    assert await board.every_dead() == ids[-1:]

@@ -76,7 +76,7 @@ def retry(
 
     async def chosen(board: JobBoard) -> list[int]:
         if all_dead:
-            return [job["id"] for job in await board.dead(workflow)]
+            return await board.every_dead(workflow)
         return [(await required(board, job))["id"] for job in jobs or []]
 
     ids = on_the_board(chosen)

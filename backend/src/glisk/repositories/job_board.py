@@ -8,20 +8,25 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
 from glisk.engine import control, retention
 from glisk.engine.link import Link
 from glisk.repositories.job_repository import key_in
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 LARGEST_ID = 2**63 - 1
+AT_ONCE = 1000  # rows that one statement moves
 LIST = """
     SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
       CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
     FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
-DEAD = """
+IS_DEAD = "(status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1)"
+DEAD = f"""
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
-    WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
+    WHERE {IS_DEAD} ORDER BY id DESC LIMIT $2"""
+DEAD_IDS = f"SELECT id FROM jobs WHERE {IS_DEAD} ORDER BY id"
 ONE = "SELECT * FROM jobs WHERE id = $1 AND ($2::uuid IS NULL OR job_id = $2)"
 TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
 ATTEMPTS = """
@@ -44,6 +49,9 @@ class JobBoard:
     async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
         return [dict(row) for row in await self.link.fetch(DEAD, workflow, limit)]
 
+    async def every_dead(self, workflow: str | None = None) -> list[int]:
+        return [row["id"] for row in await self.link.fetch(DEAD_IDS, workflow)]
+
     async def find(self, key: str) -> dict[str, Any] | None:
         """By its public id or by the engine's."""
         try:
@@ -62,11 +70,22 @@ class JobBoard:
 
     async def retry(self, ids: Sequence[int], actor: str) -> list[int]:
         """Each goes back to the step it ended in, or to its first one. Only what has ended can be retried."""
-        by_waiting: dict[str, list[int]] = defaultdict(list)
-        for row in await self.link.fetch(ENDED_IN, list(ids)):
-            by_waiting[waiting_for(row["workflow"], row["active"])].append(row["id"])
-        moved = [await control.retry(self.link, JOBS, some, waiting, actor) for waiting, some in by_waiting.items()]
-        return sorted(id for some in moved for id in some)
+        moved: list[int] = []
+        for start in range(0, len(ids), AT_ONCE):
+            by_waiting: dict[str, list[int]] = defaultdict(list)
+            for row in await self.link.fetch(ENDED_IN, list(ids[start : start + AT_ONCE])):
+                by_waiting[waiting_for(row["workflow"], row["active"])].append(row["id"])
+            for waiting, some in by_waiting.items():
+                moved += await self.retry_or_leave(some, waiting, actor)
+        return sorted(moved)
+
+    async def retry_or_leave(self, ids: Sequence[int], waiting: str, actor: str) -> list[int]:
+        """One that may not be open again, for what it lacks, must not hold up the others."""
+        try:
+            return await control.retry(self.link, JOBS, ids, waiting, actor)
+        except asyncpg.IntegrityConstraintViolationError:
+            singly = [await self.retry_or_leave([id], waiting, actor) for id in ids] if len(ids) > 1 else []
+            return [id for some in singly for id in some]
 
     async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
         return await control.cancel(self.link, JOBS, ids, actor, GOOD)
