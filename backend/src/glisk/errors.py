@@ -18,7 +18,8 @@ GliskError
 │   ├── UnknownParent               GLK-604
 │   ├── TooManyJobs                 GLK-605
 │   ├── UnknownActiveState          GLK-606
-│   └── TwoProcessors               GLK-607
+│   ├── TwoProcessors               GLK-607
+│   └── BadOptions                  GLK-608
 └── DatabaseError                   PostgreSQL and its schema
     ├── DatabaseUnreachable         GLK-701
     ├── DatabaseTooOld              GLK-702
@@ -183,6 +184,12 @@ class TwoProcessors(EngineError):
     summary = "Two processors are registered for one process."
     remedy = "Keep one of them, or import fewer modules with --processors."
     exit_code = 2
+
+
+class BadOptions(EngineError):
+    code = "GLK-608"
+    summary = "The job's options cannot be used."
+    remedy = "delay and backoff.delay are milliseconds, attempts 1 to 1000, priority 0 to 9, backoff.type fixed or exponential."
 
 
 class DatabaseUnreachable(DatabaseError):

@@ -34,6 +34,7 @@ JOBS = WorkTable(
     reads=("job_id", "name", "user_id", "project_id", "payload", "opts", "progress", "max_attempts"),
     merges=("payload",),
     edges="job_dependencies",
+    options="opts",
 )
 
 TEN_MINUTES = timedelta(minutes=10)  # seed 002: longer than that is stuck

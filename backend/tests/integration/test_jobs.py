@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from glisk.engine import control
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Retry, Verdict
 from glisk.engine.link import Link
-from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.errors import BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.repositories.job_board import JobBoard
 from glisk.repositories.job_repository import JobRepository, NewJob
 from glisk.workflows import IMAGE_EDIT, IMAGE_GENERATION, JOBS
@@ -258,3 +259,30 @@ async def test_all_dead_letters_are_retried_but_for_one_that_lacks_what_it_needs
     assert len(await board.retry(ids, "anna")) == 2500
     assert await connection.fetchval("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == 2500
     assert await board.every_dead() == ids[-1:]
+
+
+async def test_options_say_when_how_often_and_how_urgently(jobs: JobRepository, connection: Any) -> None:
+    opts = {"delay": 60_000, "attempts": 7, "priority": 4, "colour": "red"}
+    await jobs.enqueue(an_edit(opts=opts))
+    row = await connection.fetchrow("SELECT *, ready_at - created_at AS rest FROM jobs")
+    assert (row["rest"], row["max_attempts"], row["priority"]) == (timedelta(minutes=1), 7, 4)
+    assert json.loads(row["opts"]) == opts
+    await jobs.enqueue(an_edit(opts=opts, max_attempts=2, priority=9))
+    assert await connection.fetchval("SELECT max_attempts FROM jobs WHERE priority = 9") == 2
+
+
+@pytest.mark.parametrize(
+    "opts", [{"attempts": 0}, {"attempts": "three"}, {"delay": -1}, {"backoff": {"type": "wild", "delay": 1}}]
+)
+async def test_options_that_make_no_sense_are_refused(opts: dict[str, Any], jobs: JobRepository) -> None:
+    with pytest.raises(BadOptions):
+        await jobs.enqueue(an_edit(opts=opts))
+
+
+async def test_what_is_being_retried_is_listed_with_its_next_try(link: Link, connection: Any) -> None:
+    failed_twice = "retry_count, last_retry, error_message) VALUES ('image_generation', 2, now(), 'no route')"
+    await connection.execute(f"INSERT INTO jobs (workflow, {failed_twice}")
+    await connection.execute("INSERT INTO jobs (workflow) VALUES ('image_generation')")
+    (row,) = await JobBoard(link).retrying()
+    assert row["next_try"] - row["last_retry"] == timedelta(minutes=4), "seed 000: 2 to the power of n minutes"
+    assert await JobBoard(link).retrying("token") == []

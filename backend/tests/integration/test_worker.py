@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -313,6 +314,21 @@ async def test_a_claim_that_is_on_its_way_when_the_worker_stops_is_given_back(
             worker.stop()
             cutter.is_let_go.set()
     assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 5
+
+
+@pytest.mark.parametrize("rest", ["fixed", "exponential"])
+async def test_a_job_may_have_its_own_rest_between_tries(rest: str, database_url: str, connection: Any) -> None:
+    opts = json.dumps({"backoff": {"type": rest, "delay": 1}})
+    (id,) = await enqueue(connection, 1, DEMO, columns=f"opts='{opts}'::jsonb")
+    await connection.execute("UPDATE jobs SET status = 'halfway'")
+
+    async def fail_twice(claim: Claim) -> Verdict:
+        return Done() if claim.row["retry_count"] == 2 else Retry("not yet")
+
+    second = Recorder(fail_twice)
+    async with at_work(database_url, {"first": Recorder(), "second": second}, DEMO):
+        assert await finished(connection) == {id: "completed"}, "where its step would rest for minutes"
+    assert second.runs == {id: 3}
 
 
 async def test_what_becomes_ready_behind_a_burst_is_found_when_it_ends(database_url: str, connection: Any) -> None:

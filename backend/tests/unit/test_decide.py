@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Hold, Retry, Row, Transition, Verdict, Wait, decide, storable
+from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow
 from glisk.workflows import TOKEN, WORKFLOWS
 
@@ -147,3 +148,16 @@ def test_an_error_is_stored_as_postgresql_can_hold_it(error: str) -> None:
 @pytest.mark.parametrize(("error", "stored"), [("Ж" * 1001, "Ж" * 1000), ("", "unknown error"), ("a\0b", "a\ufffdb")])
 def test_errors_are_cut_by_characters_and_never_empty(error: str, stored: str) -> None:
     assert storable(error) == stored
+
+
+@pytest.mark.parametrize("opts", ["", "[]", "null", "{", '{"backoff": 7}', '{"backoff": {"delay": -1}}', '{"attempts": "x"}'])
+def test_options_that_somebody_wrote_by_hand_harm_nobody(opts: str) -> None:
+    assert own_backoff(opts) is None
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["fixed", "exponential"]), st.integers(1, 1000), jitters)
+def test_a_rest_of_ones_own_is_bounded(delay: int, type: str, failures: int, jitter: float) -> None:
+    backoff = own_backoff(f'{{"backoff": {{"delay": {delay}, "type": "{type}"}}}}')
+    assert backoff is not None
+    first = timedelta(milliseconds=delay)
+    assert first <= backoff.after(failures, jitter) <= (first if type == "fixed" else max(first, timedelta(days=365)))

@@ -49,6 +49,13 @@ def dead(workflow: Workflow = None, as_json: output.Json = False) -> None:
 
 
 @app.command()
+def retrying(workflow: Workflow = None, as_json: output.Json = False) -> None:
+    """The jobs that failed and will be tried again, the next one first."""
+    found = on_the_board(lambda board: board.retrying(workflow))
+    output.rows(found, as_json=as_json, empty="Nothing is being retried.")
+
+
+@app.command()
 def show(job: Annotated[str, typer.Argument(help="Its id.")], as_json: output.Json = False) -> None:
     """One job with everything that happened to it."""
 

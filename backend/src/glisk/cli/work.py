@@ -35,6 +35,7 @@ Maximum = Annotated[int | None, typer.Option("--max", min=1, help="At most so ma
 Concurrency = Annotated[int, typer.Option(min=1, help="So many rows at once in each process.")]
 Drain = Annotated[float, typer.Option(min=0, help="Seconds to finish in when asked to stop; the rest waits again.")]
 Lease = Annotated[float, typer.Option(min=1, help="Seconds after which the work of a dead process is given to others.")]
+Poll = Annotated[float, typer.Option(min=0.1, help="Seconds between looks at what waits, besides being told of it.")]
 Lifeline = Annotated[int | None, typer.Option("--lifeline", hidden=True)]  # a file descriptor: we are a supervisor's
 
 
@@ -51,12 +52,13 @@ def work(
     concurrency: Concurrency = 200,
     drain: Drain = 20,
     lease: Lease = 30,
+    poll: Poll = 3,
     lifeline: Lifeline = None,
 ) -> None:
     """Run workers. A signal lets them finish; a second one ends them at once, and loses nothing."""
     found = settings.load()
     logs.configure(found)
-    pace = pace_of(concurrency, drain, lease)
+    pace = pace_of(concurrency, drain, lease, poll)
     if lifeline is not None:
         process.hold(lifeline, pace)
     kinds = processors_of(modules or [])
@@ -68,9 +70,9 @@ def work(
         typer.echo("Stopped. What was not finished waits for the next worker; no attempt was used.")
 
 
-def pace_of(concurrency: int, drain: float, lease: float) -> Pace:
+def pace_of(concurrency: int, drain: float, lease: float, poll: float) -> Pace:
     batch = min(concurrency, LARGEST_CLAIM)
-    return Pace(concurrency, batch, lease=timedelta(seconds=lease), drain=timedelta(seconds=drain))
+    return Pace(concurrency, batch, timedelta(seconds=lease), timedelta(seconds=poll), timedelta(seconds=drain))
 
 
 def chosen(names: Sequence[str] | None) -> list[Workflow]:

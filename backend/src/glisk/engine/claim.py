@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from glisk.engine.decide import Row, Verdict
+from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow
 
 
@@ -47,10 +48,10 @@ class Claim:
         self.task.cancel()
 
     def as_row(self) -> Row:
-        row, step = self.row, self.workflow.steps[self.waiting]
+        row, step, table = self.row, self.workflow.steps[self.waiting], self.workflow.table
         spent = row[step.attempts] if step.attempts else 0
-        most = row["max_attempts"] if self.workflow.table.edges else None
-        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most)
+        most, backoff = (row["max_attempts"], own_backoff(row[table.options])) if table.options else (None, None)
+        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most, backoff)
 
 
 class Processor(Protocol):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct
 
-from glisk.engine.workflow import FAILED, Step, Workflow
+from glisk.engine.workflow import FAILED, Backoff, Step, Workflow
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
@@ -18,7 +18,8 @@ COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is f
 
 
 class Row(Struct, frozen=True):
-    """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed."""
+    """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed, and
+    the limits it has of its own."""
 
     id: int
     epoch: int
@@ -27,6 +28,7 @@ class Row(Struct, frozen=True):
     retry_count: int = 0
     spent: int = 0
     max_attempts: int | None = None
+    backoff: Backoff | None = None
 
 
 class Done(Struct, frozen=True):
@@ -103,7 +105,8 @@ def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: fl
         message = f"Max retries exceeded after {verdict.category} errors: {verdict.error}"
         return Transition(FAILED, True, failures, facts=facts | {workflow.table.error: storable(message)})
     status = workflow.failure(row.waiting)
-    rest = step.backoff.after(failures, jitter) if step.backoff else None
+    backoff = row.backoff or step.backoff
+    rest = backoff.after(failures, jitter) if backoff else None
     facts[workflow.table.error] = storable(verdict.error)
     delay = rest if verdict.after is None else verdict.after
     return Transition(status, workflow.is_final(status), failures, delay, facts)

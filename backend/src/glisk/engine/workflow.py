@@ -14,7 +14,8 @@ FAILED = "failed"
 class WorkTable:
     """A table whose rows are work: its name, the column of the last error, the columns a step may write facts into with
     their types (and which of them are merged, not replaced), those a processor reads beside the work columns, the column
-    a budget is counted in, and the table of the edges between rows that wait for each other."""
+    a budget is counted in, the table of the edges between rows that wait for each other, and the column of the options
+    that a row has of its own."""
 
     name: str
     error: str
@@ -23,6 +24,7 @@ class WorkTable:
     merges: tuple[str, ...] = ()
     budget: str = "retry_count"
     edges: str = ""
+    options: str = ""
 
     def __post_init__(self) -> None:
         # These names become SQL text, the only ones that do.

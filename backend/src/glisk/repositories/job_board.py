@@ -22,6 +22,9 @@ LIST = """
       CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
     FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
+RETRYING = """
+    SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM jobs
+    WHERE finished_at IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
 IS_DEAD = "(status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1)"
 DEAD = f"""
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
@@ -48,6 +51,9 @@ class JobBoard:
 
     async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
         return [dict(row) for row in await self.link.fetch(DEAD, workflow, limit)]
+
+    async def retrying(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self.link.fetch(RETRYING, workflow, limit)]
 
     async def every_dead(self, workflow: str | None = None) -> list[int]:
         return [row["id"] for row in await self.link.fetch(DEAD_IDS, workflow)]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+import msgspec
 from asyncpg.pgproto.pgproto import UUID as PgUUID
 from msgspec import Struct
 
 from glisk.engine import wakeup
 from glisk.engine.link import Link, Transaction
+from glisk.engine.options import Options
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.engine.together import Together
-from glisk.errors import TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.errors import BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
@@ -71,6 +73,7 @@ class JobRepository:
         """All or none, with one notification a workflow."""
         if not jobs:
             return []
+        jobs = [with_options(job) if job.opts else job for job in jobs]
         if not can_be_copied(jobs) and not any(job.parents or self.is_limited(job) for job in jobs):
             return await insert(self.link.fetch, jobs)  # one statement, so no transaction around it
         async with self.link.transaction() as transaction:
@@ -91,6 +94,21 @@ class JobRepository:
         (row,) = await fetch(OPEN_JOBS, user, most + 1)
         if row["n"] + more > most:
             raise TooManyJobs(f"{user} has {row['n']} of {most} open jobs.")
+
+
+def with_options(job: NewJob) -> NewJob:
+    """What the caller said outright stands above what is in `opts`."""
+    try:
+        options = msgspec.convert(job.opts, Options)
+    except msgspec.ValidationError as error:
+        raise BadOptions(f"{error}.") from error
+    delay = None if options.delay is None else timedelta(milliseconds=options.delay)
+    return replace(
+        job,
+        delay=job.delay or delay,
+        priority=job.priority or options.priority or 0,
+        max_attempts=job.max_attempts or options.attempts,
+    )
 
 
 def can_be_copied(jobs: Sequence[NewJob]) -> bool:
