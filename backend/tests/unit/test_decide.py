@@ -150,7 +150,9 @@ def test_errors_are_cut_by_characters_and_never_empty(error: str, stored: str) -
     assert storable(error) == stored
 
 
-@pytest.mark.parametrize("opts", ["", "[]", "null", "{", '{"backoff": 7}', '{"backoff": {"delay": -1}}', '{"attempts": "x"}'])
+@pytest.mark.parametrize(
+    "opts", ["", "[]", "null", "{", '{"backoff": 7}', '{"backoff": {"delay": -1}}', '{"attempts": "x"}']
+)
 def test_options_that_somebody_wrote_by_hand_harm_nobody(opts: str) -> None:
     assert own_backoff(opts) is None
 

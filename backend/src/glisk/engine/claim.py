@@ -50,7 +50,8 @@ class Claim:
     def as_row(self) -> Row:
         row, step, table = self.row, self.workflow.steps[self.waiting], self.workflow.table
         spent = row[step.attempts] if step.attempts else 0
-        most, backoff = (row["max_attempts"], own_backoff(row[table.options])) if table.options else (None, None)
+        opts = row[table.options] if table.options else None
+        most, backoff = row["max_attempts"] if table.options else None, own_backoff(opts) if opts else None
         return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most, backoff)
 
 

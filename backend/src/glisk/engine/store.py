@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import msgspec
@@ -22,6 +23,7 @@ Decided: TypeAlias = tuple[Row, Transition]
 Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, failures, whether it ends, which facts
 
 
+SOONEST, MOST_URGENT = itemgetter("ready_at", "id"), itemgetter("priority")
 NO_FLOOR: Floor = (-1, None)  # no row has this priority
 
 
@@ -55,7 +57,8 @@ async def claim(
 
 
 def in_order(rows: Iterable[Any]) -> list[Any]:
-    return sorted(rows, key=lambda row: (-row["priority"], row["ready_at"], row["id"]))
+    """As they were picked. Twice, since a sort keeps the order of equals, and names are looked up faster than computed."""
+    return sorted(sorted(rows, key=SOONEST), key=MOST_URGENT, reverse=True)
 
 
 async def settle(

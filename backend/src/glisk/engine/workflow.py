@@ -43,8 +43,8 @@ class Backoff:
 
     def after(self, failures: int, jitter: float = 0.0) -> timedelta:
         doublings = min(max(failures - 1, 0), 32)
-        grown: timedelta = self.first * (1 << doublings) * (1 + jitter)
-        return min(self.cap, grown)
+        grown = self.first.total_seconds() * (1 << doublings) * (1 + jitter)
+        return self.cap if grown >= self.cap.total_seconds() else timedelta(seconds=grown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,9 @@ LIST = """
 RETRYING = """
     SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM jobs
     WHERE finished_at IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
-IS_DEAD = "(status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1)"
-DEAD = f"""
+DEAD = """
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
-    WHERE {IS_DEAD} ORDER BY id DESC LIMIT $2"""
-DEAD_IDS = f"SELECT id FROM jobs WHERE {IS_DEAD} ORDER BY id"
+    WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
 ONE = "SELECT * FROM jobs WHERE id = $1 AND ($2::uuid IS NULL OR job_id = $2)"
 TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
 ATTEMPTS = """
@@ -56,7 +54,7 @@ class JobBoard:
         return [dict(row) for row in await self.link.fetch(RETRYING, workflow, limit)]
 
     async def every_dead(self, workflow: str | None = None) -> list[int]:
-        return [row["id"] for row in await self.link.fetch(DEAD_IDS, workflow)]
+        return sorted(row["id"] for row in await self.link.fetch(DEAD, workflow, None))
 
     async def find(self, key: str) -> dict[str, Any] | None:
         """By its public id or by the engine's."""
