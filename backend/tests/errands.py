@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
+import threading
 
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
@@ -15,7 +15,7 @@ async def obey(claim: Claim) -> Verdict:
     """`hold`: at work until somebody ends it; `hold once`: only the first time; `block`: and the event loop with it."""
     order = json.loads(claim.row["payload"]).get("do")
     if order == "block":
-        time.sleep(3600)  # noqa: ASYNC251 - that is the mistake to survive
+        threading.Event().wait()  # that is the mistake to survive
     if order == "hold" or (order == "hold once" and claim.epoch == 1):
         await asyncio.Event().wait()
     return Done()
