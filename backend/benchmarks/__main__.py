@@ -1,18 +1,16 @@
-"""`make bench`: runs the parts, prints a table, keeps the raw rows. A row that does not hold is said, not failed."""
+"""`make bench`: runs the parts, prints a table, keeps the raw rows and makes docs/benchmarks.md from them. A row that does not hold is said, not failed."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import claim, engine
+from benchmarks import claim, engine, page
 from benchmarks.row import Row
 
-RESULTS = Path(__file__).parent / "results" / "latest.json"
 PARTS = {"claim": claim.measure, "engine": engine.measure}
 
 
@@ -31,17 +29,17 @@ def main(only: list[str]) -> None:
 def keep(rows: list[Row]) -> None:
     """Parts that were not run keep their last rows."""
     measured = {row["part"] for row in rows}
-    before: list[Row] = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    RESULTS.parent.mkdir(exist_ok=True)
+    before: list[Row] = json.loads(page.RESULTS.read_text()) if page.RESULTS.exists() else []
+    page.RESULTS.parent.mkdir(exist_ok=True)
     kept = [row for row in before if row["part"] not in measured] + rows
-    RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
+    page.RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
+    page.PAGE.write_text(page.rendered(kept))
 
 
 def table(rows: list[Row]) -> Table:
     grid = Table("part", "measure", "against", "ours", "theirs", "ratio", "at least", "holds", box=None)
     for row in rows:
-        numbers = (f"{row['ours']:g}", f"{row['theirs']:g}", f"{row['ratio']:.2f}", f"{row['at_least']:g}")
-        grid.add_row(row["part"], row["measure"], row["peer"], *numbers, "yes" if row["holds"] else "NO")
+        grid.add_row(*page.cells(row))
     return grid
 
 

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import page
 from glisk import reference
 from glisk.db.server import SCRIPTS
 
 ROOT = Path(__file__).parents[3]
 LOCKS = sorted((ROOT / "backend").glob("requirements*.txt"))
+
+
+def test_the_page_of_benchmarks_shows_the_last_results() -> None:
+    assert page.PAGE.read_text() == page.rendered(json.loads(page.RESULTS.read_text()))
 
 
 @pytest.mark.parametrize("path", reference.documents(), ids=str)
