@@ -302,6 +302,103 @@ async def test_facts_are_noted_in_the_middle_of_the_work(database_url: str, conn
     assert await connection.fetchval("SELECT progress FROM jobs") == 40
 
 
+async def exit_at_once(claim: Claim) -> Any:
+    raise SystemExit(3)
+
+
+async def cancel_itself(claim: Claim) -> Any:
+    inner = asyncio.create_task(asyncio.Event().wait())
+    inner.cancel()
+    await inner
+
+
+async def return_nothing(claim: Claim) -> Any:
+    pass
+
+
+async def return_a_word(claim: Claim) -> Any:
+    return "done"
+
+
+async def return_facts_that_are_none(claim: Claim) -> Any:
+    return Done(["result"])  # type: ignore[arg-type]  # that is the mistake
+
+
+async def fail_without_words(claim: Claim) -> Any:
+    return Retry(None)  # type: ignore[arg-type]  # that is the mistake
+
+
+@pytest.mark.parametrize(
+    ("behave", "complaint"),
+    [
+        (exit_at_once, "unexpected SystemExit: 3"),
+        (cancel_itself, "unexpected CancelledError"),
+        (return_nothing, "a processor returns Done, Retry, Wait, Hold or Fail, not None"),
+        (return_a_word, "not 'done'"),
+        (return_facts_that_are_none, "unexpected TypeError"),
+        (fail_without_words, "None"),
+    ],
+)
+async def test_nonsense_from_a_processor_is_a_failure_like_any_other(
+    behave: Any, complaint: str, database_url: str, connection: Any
+) -> None:
+    (id,) = await enqueue(connection, 1)
+    recorder = Recorder(behave)
+    async with at_work(database_url, {"only": recorder}):
+        assert await finished(connection) == {id: "failed"}
+    assert recorder.runs == {id: 3}
+    assert complaint in await connection.fetchval("SELECT error_message FROM jobs")
+
+
+async def waits_for_a_lock(connection: Any) -> None:
+    while not await connection.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["heartbeat", "progress"])
+async def test_a_heartbeat_takes_its_rows_in_the_order_of_a_settle(
+    name: str, database_url: str, connection: Any
+) -> None:
+    """Who holds the lower row gets the higher one: the beat, though told of them the other way round, has not taken it."""
+    low, high = await enqueue(connection, 2)
+    await connection.execute("UPDATE jobs SET status = 'only', leased_by = 'w', leased_until = now()")
+    beat, other = Link(database_url, steady=True), Link(database_url)
+    terms = ([[50, 50]] if name == "progress" else []) + [timedelta(minutes=1)]
+    async with other.transaction() as fetch:
+        await fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", low)
+        beating = asyncio.create_task(beat.fetch(statement(name, JOBS), [high, low], [0, 0], *terms))
+        await waits_for_a_lock(connection)
+        await fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE NOWAIT", high)
+    assert len(await beating) == 2
+    await asyncio.gather(beat.close(), other.close())
+
+
+async def test_a_settle_that_lost_a_deadlock_is_sent_again(database_url: str, connection: Any) -> None:
+    low, high = sorted(await enqueue(connection, 2))
+    other, both = Link(database_url), asyncio.Event()
+
+    async def wait_for_both(claim: Claim) -> Verdict:
+        if len(recorder.runs) == 2:
+            both.set()
+        await go_on.wait()
+        return Done()
+
+    recorder, go_on = Recorder(wait_for_both), asyncio.Event()
+    async with at_work(database_url, {"only": recorder}, pace=replace(PACE, lease=timedelta(hours=1))):
+        await both.wait()
+        async with other.transaction() as fetch:
+            await fetch("SET LOCAL deadlock_timeout = '1h'")  # so that it is the settle that gives way
+            await fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", high)
+            go_on.set()
+            await waits_for_a_lock(connection)
+            await fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", low)
+        assert set((await finished(connection, 2)).values()) == {"completed"}
+    assert recorder.runs == {low: 1, high: 1}
+    await other.close()
+
+
 @pytest.mark.parametrize("drain", [timedelta(), timedelta(seconds=0.3)])
 async def test_a_claim_that_is_on_its_way_when_the_worker_stops_is_given_back(
     drain: timedelta, database_url: str, connection: Any

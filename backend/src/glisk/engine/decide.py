@@ -114,5 +114,5 @@ def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: fl
 
 def storable(error: str, limit: int = ERROR_LIMIT) -> str:
     """PostgreSQL's text holds neither NUL nor half a surrogate pair; the column holds 1000 code points, and never nothing."""
-    clean = error.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+    clean = str(error).replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
     return clean[:limit] or "unknown error"

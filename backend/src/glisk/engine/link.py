@@ -13,7 +13,11 @@ import structlog
 log = structlog.get_logger()
 T = TypeVar("T")
 
-LOST = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError)
+# What will pass: the connection is gone, the server stops, two transactions were in each other's way, the disk is full.
+LOST = (
+    *(OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError),
+    *(asyncpg.TransactionRollbackError, asyncpg.LockNotAvailableError, asyncpg.InsufficientResourcesError),
+)
 
 # For the engine's own statements: one plan each, along the index it was written for, whatever the statistics say; no
 # planning every time. And a worker that is stopped inside a transaction must not keep its locks for ever.
@@ -25,7 +29,7 @@ STEADY = {
 
 
 class LinkLost(Exception):
-    """The connection broke. What was sent may or may not have been done."""
+    """The connection broke, or the server could not go on. What was sent may or may not have been done."""
 
 
 class Transaction:

@@ -34,4 +34,6 @@ async def keep_time(link: Link, works: list[Periodic], look_every: float = 1.0) 
                     await work.run()
             except LinkLost as error:
                 log.warning("periodic work put off", name=work.name, error=str(error))
+            except Exception as error:  # noqa: BLE001 (a mistake in one of them must not end the others)
+                log.error("periodic work broke", name=work.name, error=repr(error))
         await asyncio.sleep(look_every)

@@ -88,9 +88,10 @@ CROSS JOIN LATERAL (
 ORDER BY s.n
 
 -- name: heartbeat (ids, epochs, lease)
--- What does not come back was lost. Stays on its page (HOT), since no index has leased_until.
-UPDATE {table} t SET leased_until = now() + $3 FROM unnest($1::bigint[], $2::bigint[]) v(id, epoch)
-WHERE t.id = v.id AND t.epoch = v.epoch
+-- What does not come back was lost. Stays on its page (HOT), since no index has leased_until. Sorted, like settle: else
+-- the two could deadlock.
+WITH held AS MATERIALIZED (SELECT * FROM unnest($1::bigint[], $2::bigint[]) v(id, epoch) ORDER BY id)
+UPDATE {table} t SET leased_until = now() + $3 FROM held v WHERE t.id = v.id AND t.epoch = v.epoch
 RETURNING t.id
 
 -- name: note (id, epoch, facts …)
@@ -101,8 +102,9 @@ RETURNING t.id
 
 -- name: progress (ids, epochs, percents, lease)
 -- A heartbeat that says how far the work is.
+WITH reached AS MATERIALIZED (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::smallint[]) v(id, epoch, progress) ORDER BY id)
 UPDATE {table} t SET progress = v.progress, leased_until = now() + $4, updated_at = now()
-FROM unnest($1::bigint[], $2::bigint[], $3::smallint[]) v(id, epoch, progress) WHERE t.id = v.id AND t.epoch = v.epoch
+FROM reached v WHERE t.id = v.id AND t.epoch = v.epoch
 RETURNING t.id
 
 -- name: settle (ids, epochs, delays, from, to, retry count, final, actor, with parents, facts …)

@@ -176,25 +176,25 @@ class Worker:
         claim.task = self.loop.create_task(self.work_on(station, claim))
 
     async def work_on(self, station: Station, claim: Claim) -> None:
+        verdict = await self.verdict_on(station, claim)
+        if claim.is_lost:
+            return self.forget(claim)
+        if isinstance(verdict, Hold) and station.processor.lane:
+            lane, reason = station.processor.lane, storable(verdict.reason)
+            await persistently(lambda: lanes.hold(self.notebook.link, lane, reason), "hold")
+        self.settler.put(station.workflow.table, decided(claim, verdict))
+        return None
+
+    async def verdict_on(self, station: Station, claim: Claim) -> Verdict:
         deadline = station.workflow.steps[station.waiting].deadline
         try:
-            verdict = await (
-                within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim)
-            )
-        except asyncio.CancelledError:
-            if claim.is_lost:
-                return self.forget(claim)
-            verdict = Wait()  # we are stopping: no attempt is used
-        except Exception as error:
-            verdict = unexpected(error, keeps_trace="stacktrace" in station.workflow.table.facts)
-        if isinstance(verdict, Hold) and station.processor.lane:
-            lane, reason = station.processor.lane, verdict.reason
-            await persistently(lambda: lanes.hold(self.notebook.link, lane, reason), "hold")
-        jitter = 0.0 if isinstance(verdict, Done) else random.random()
-        self.settler.put(
-            station.workflow.table, (row := claim.as_row(), decide(station.workflow, row, verdict, jitter=jitter))
-        )
-        return None
+            return await (within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim))
+        except asyncio.CancelledError as error:
+            if self.stopping.is_set() or claim.is_lost:
+                return Wait()  # no attempt is used
+            return unexpected(error, claim)  # it cancelled itself
+        except (Exception, SystemExit) as error:
+            return unexpected(error, claim)
 
     def settled(self, group: Sequence[Decided]) -> None:
         for row, _ in group:
@@ -289,9 +289,20 @@ async def within(deadline: timedelta, work: Awaitable[Verdict]) -> Verdict:
         return Retry(f"It took longer than {deadline}", category="timeout")
 
 
-def unexpected(error: Exception, *, keeps_trace: bool) -> Verdict:
+def decided(claim: Claim, verdict: Verdict) -> Decided:
+    """What a processor returns is not to be trusted: nonsense is a failure like any other, and must not be left lying."""
+    row, jitter = claim.as_row(), 0.0 if isinstance(verdict, Done) else random.random()
+    try:
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"a processor returns Done, Retry, Wait, Hold or Fail, not {verdict!r}")
+        return row, decide(claim.workflow, row, verdict, jitter=jitter)
+    except Exception as error:
+        return row, decide(claim.workflow, row, unexpected(error, claim), jitter=jitter)
+
+
+def unexpected(error: BaseException, claim: Claim) -> Verdict:
     """Our own bug, as far as anybody knows: tried again, with the traceback in the log and, where there is room, on the row."""
     trace = "".join(traceback.format_exception(error))
-    log.error("processor broke", error=repr(error), traceback=trace)
-    facts = {"stacktrace": storable(trace, limit=20_000)} if keeps_trace else {}
+    log.error("processor broke", id=claim.id, error=repr(error), traceback=trace)
+    facts = {"stacktrace": storable(trace, limit=20_000)} if "stacktrace" in claim.workflow.table.facts else {}
     return Retry(f"unexpected {type(error).__name__}: {error}", category="unexpected", facts=facts)
