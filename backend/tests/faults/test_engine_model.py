@@ -27,7 +27,7 @@ from tests.faults.model import ACTIVE, FLOW, GOOD, MOST_RECLAIMS, Model
 
 LEASE = timedelta(hours=1)
 MANY = settings(
-    max_examples=1000 if os.environ.get("PROVE") else 40,
+    max_examples=300 if os.environ.get("PROVE") else 40,
     stateful_step_count=60 if os.environ.get("PROVE") else 50,
     deadline=None,
     suppress_health_check=list(HealthCheck),

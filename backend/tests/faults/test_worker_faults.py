@@ -44,6 +44,13 @@ async def die(claim: Claim) -> Verdict:
     os._exit(9)
 
 
+async def die_or_stand_beside(claim: Claim) -> Verdict:
+    """The poison dies; the others are still at work whenever it does, until they are tried alone."""
+    if "poison" in claim.row["payload"]:
+        os._exit(9)
+    return Done() if claim.epoch >= 5 else await hold(claim)
+
+
 async def serve(url: str, behave: Callable[[Claim], Any]) -> None:
     async with at_work(url, {"only": Recorder(behave)}, name=f"fork-{os.getpid()}"):
         await asyncio.Event().wait()
@@ -92,6 +99,20 @@ async def test_a_job_that_kills_its_workers_ends_in_the_dead_letters(database_ur
             break
     row = await connection.fetchrow("SELECT id, status, error_message FROM jobs")
     assert tuple(row) == (id, "failed", "Orphaned 4 times")
+
+
+@pytest.mark.timeout(300)
+async def test_a_job_that_kills_its_workers_takes_nobody_along(database_url: str, connection: Any) -> None:
+    (poison,) = await enqueue(connection, 1, columns="""payload='{"poison": true}'::jsonb""")
+    beside = await enqueue(connection, 10)
+    while await connection.fetchval("SELECT count(*) FROM jobs WHERE finished_at IS NOT NULL") < 11:
+        worker = forked_worker(database_url, die_or_stand_beside)
+        while worker.is_alive() and await connection.fetchval("SELECT count(*) FROM jobs WHERE finished_at IS NULL"):
+            pass
+        worker.kill()
+        worker.join()
+    rows = await connection.fetch("SELECT id, status FROM jobs")
+    assert {row["id"]: row["status"] for row in rows} == {poison: "failed", **dict.fromkeys(beside, "completed")}
 
 
 async def test_a_stopped_worker_that_wakes_after_its_lease_writes_nothing(database_url: str, connection: Any) -> None:

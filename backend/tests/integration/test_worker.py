@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -312,6 +312,15 @@ async def cancel_itself(claim: Claim) -> Any:
     await inner
 
 
+class Unprintable(BaseException):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+async def panic(claim: Claim) -> Any:
+    raise Unprintable
+
+
 async def return_nothing(claim: Claim) -> Any:
     pass
 
@@ -337,6 +346,7 @@ async def fail_without_words(claim: Claim) -> Any:
         (return_a_word, "not 'done'"),
         (return_facts_that_are_none, "unexpected TypeError"),
         (fail_without_words, "None"),
+        (panic, "unexpected Unprintable, which cannot be printed"),
     ],
 )
 async def test_nonsense_from_a_processor_is_a_failure_like_any_other(
@@ -348,6 +358,107 @@ async def test_nonsense_from_a_processor_is_a_failure_like_any_other(
         assert await finished(connection) == {id: "failed"}
     assert recorder.runs == {id: 3}
     assert complaint in await connection.fetchval("SELECT error_message FROM jobs")
+
+
+async def return_what_has_no_end(claim: Claim) -> Any:
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"x": deep}
+    return Done({"result": deep})
+
+
+async def test_a_result_without_an_end_fails_its_job_and_not_the_worker(database_url: str, connection: Any) -> None:
+    (id,) = await enqueue(connection, 1)
+    async with at_work(database_url, {"only": Recorder(return_what_has_no_end)}):
+        assert await finished(connection) == {id: "failed"}
+
+
+async def test_an_old_run_that_ends_late_leaves_the_new_claim_of_its_row_alone(
+    database_url: str, connection: Any
+) -> None:
+    (id,) = await enqueue(connection, 1)
+    link, runs = Link(database_url), [asyncio.Event(), asyncio.Event()]
+    ends = [asyncio.Event(), asyncio.Event()]
+
+    async def swallow(claim: Claim) -> Verdict:
+        n = 0 if claim.epoch == 1 else 1
+        runs[n].set()
+        while not ends[n].is_set():
+            with suppress(asyncio.CancelledError):  # it does not want to hear
+                await ends[n].wait()
+        return Done()
+
+    recorder = Recorder(swallow)
+    async with at_work(database_url, {"only": recorder}) as worker:
+        await runs[0].wait()
+        await control.cancel(link, JOBS, [id], "anna")
+        await control.retry(link, JOBS, [id], "pending", "anna")
+        await runs[1].wait()
+        first = worker.claims[id]
+        ends[0].set()
+        assert first.epoch == 4
+        await true(connection, "SELECT leased_until > now() + interval '0.9 s' FROM jobs")  # it beats on
+        assert worker.claims[id] is first
+        ends[1].set()
+        await finished(connection)
+    assert recorder.runs == {id: 2}
+    await link.close()
+
+
+async def test_what_is_lost_is_told_so_once(database_url: str, connection: Any) -> None:
+    await enqueue(connection, 1)
+    told, beats = 0, asyncio.Event()
+
+    async def clean_up(claim: Claim) -> Verdict:
+        nonlocal told
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            told += 1
+            await beats.wait()
+        return Done()
+
+    recorder = Recorder(clean_up)
+    async with at_work(database_url, {"only": recorder}) as worker:
+        await recorder.started.wait()
+        (claim,) = worker.claims.values()
+        for _ in range(3):
+            worker.lose({claim.fence})
+            await asyncio.sleep(0)
+        beats.set()
+    assert told == 1
+
+
+async def test_a_429_closes_the_lane_for_all(database_url: str, connection: Any) -> None:
+    await connection.execute(
+        "INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens) VALUES ('provider', 1, 10, 10, 9, 9)"
+    )
+    await enqueue(connection, 5)
+
+    async def too_many(claim: Claim) -> Verdict:
+        return Wait(timedelta(hours=1), "429 Too Many Requests", closes_lane=True)
+
+    recorder = Recorder(too_many)
+    recorder.lane = "provider"
+    lane = lanes.LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+    async with at_work(database_url, {"only": recorder}, lane=lane):
+        await true(connection, "SELECT count(*) = 1 FROM jobs WHERE ready_at > now() + interval '59 min'")
+    assert recorder.runs.total() == 1
+    assert tuple(await connection.fetchrow("SELECT rate, open_at > now() FROM lanes")) == (5, True)
+    assert await connection.fetchval("SELECT sum(retry_count) FROM jobs") == 0
+
+
+async def test_who_waits_for_a_row_in_a_status_that_nobody_knows_waits_no_longer(
+    database_url: str, connection: Any
+) -> None:
+    parent, child, orphan = await enqueue(connection, 3)
+    await connection.execute("UPDATE jobs SET status = 'nonsense', has_children = true WHERE id = $1", parent)
+    await connection.execute("INSERT INTO job_dependencies (parent_id, child_id) VALUES ($1, $2)", parent, child)
+    await connection.execute("UPDATE jobs SET dependency_count = 1 WHERE id = $1", child)
+    leased = "status = 'old-active', leased_by = 'dead', leased_until = now() - interval '1 s'"
+    await connection.execute(f"UPDATE jobs SET {leased} WHERE id = $1", orphan)
+    async with at_work(database_url, {"only": Recorder()}):
+        assert await finished(connection, 3) == dict.fromkeys((parent, child, orphan), "failed")
 
 
 async def waits_for_a_lock(connection: Any) -> None:

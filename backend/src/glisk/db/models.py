@@ -126,6 +126,7 @@ class Token(Work, table=True):
             *("tokens_open", "workflow", "status", "priority", "ready_at", "id"),
             postgresql_where=text("finished_at IS NULL"),
         ),
+        Index("tokens_suspect", "workflow", "status", postgresql_where=text("finished_at IS NULL AND reclaims >= 2")),
         Index("tokens_status", "status", "id"),
         Index("tokens_author", "author_id"),
     )
@@ -219,6 +220,7 @@ class Job(Work, table=True):
             unique=True,
             postgresql_where=text("unique_key IS NOT NULL AND finished_at IS NULL"),
         ),
+        Index("jobs_suspect", "workflow", "status", postgresql_where=text("finished_at IS NULL AND reclaims >= 2")),
         Index("jobs_user", "user_id", "created_at", postgresql_where=text("user_id IS NOT NULL")),
         Index(
             "jobs_conversation", "conversation_id", "created_at", postgresql_where=text("conversation_id IS NOT NULL")

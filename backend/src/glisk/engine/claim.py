@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from glisk.engine.decide import Row, Verdict
 from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow
+
+Fence: TypeAlias = tuple[int, int]  # an id and its epoch: which claim is meant, of the several a row may have had
 
 
 class Notes(Protocol):
@@ -42,10 +44,15 @@ class Claim:
     def epoch(self) -> int:
         return int(self.row["epoch"])
 
+    @property
+    def fence(self) -> Fence:
+        return self.id, self.epoch
+
     def lose(self) -> None:
-        """Somebody else's now: the work stops and writes nothing."""
-        self.is_lost = True
-        self.task.cancel()
+        """Somebody else's now: the work stops and writes nothing. Once: it may still be cleaning up."""
+        if not self.is_lost and not self.task.done():
+            self.is_lost = True
+            self.task.cancel()
 
     def as_row(self) -> Row:
         row, step, table = self.row, self.workflow.steps[self.waiting], self.workflow.table

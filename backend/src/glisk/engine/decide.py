@@ -47,10 +47,12 @@ class Retry(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """Not now: the provider asked for a pause, the mint is not safe yet, we are shutting down. Uses no attempt."""
+    """Not now: the provider asked for a pause, the mint is not safe yet, we are shutting down. Uses no attempt.
+    `closes_lane`: a 429, which means all that goes through the lane."""
 
     after: timedelta = timedelta()
     error: str | None = None
+    closes_lane: bool = False
 
 
 class Hold(Struct, frozen=True):

@@ -9,14 +9,14 @@ import asyncio
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
 import structlog
 
-from glisk.engine.claim import Claim
-from glisk.engine.link import Link, LinkLost
+from glisk.engine.claim import Claim, Fence
+from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.workflow import WorkTable
 
@@ -27,7 +27,7 @@ HUNG_AFTER_S = 60.0
 
 class Heart:
     def __init__(
-        self, url: str, claims: Mapping[int, Claim], lease: timedelta, on_lost: Callable[[set[int]], None]
+        self, url: str, claims: dict[int, Claim], lease: timedelta, on_lost: Callable[[set[Fence]], None]
     ) -> None:
         self.url, self.claims, self.lease, self.on_lost = url, claims, lease, on_lost
         self.pulse = time.monotonic()
@@ -57,10 +57,10 @@ class Heart:
                 try:
                     await asyncio.wait_for(self.beat(link), interval)
                     beaten_at = time.monotonic()
-                except (LinkLost, TimeoutError) as error:
-                    log.warning("heartbeat failed", error=str(error))
+                except Exception as error:  # noqa: BLE001 (whatever it was, the heart must not stop)
+                    log.warning("heartbeat failed", error=repr(error))
                     if time.monotonic() - beaten_at > self.lease.total_seconds():
-                        self.on_lost(set(self.claims))  # by now they are free to be taken
+                        self.on_lost({claim.fence for claim in self.held()})  # by now they are free to be taken
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wake.wait(), interval)
             self.wake.clear()
@@ -69,9 +69,13 @@ class Heart:
     async def beat(self, link: Link) -> None:
         """One statement a table. What does not come back is no longer ours."""
         by_table: dict[WorkTable, dict[int, int]] = defaultdict(dict)
-        for id, claim in list(self.claims.items()):
-            by_table[claim.workflow.table][id] = claim.epoch
+        for claim in self.held():
+            by_table[claim.workflow.table][claim.id] = claim.epoch
         for table, epochs in by_table.items():
             kept = await link.fetch(statement("heartbeat", table), list(epochs), list(epochs.values()), self.lease)
             if lost := set(epochs) - {row["id"] for row in kept}:
-                self.on_lost(lost)
+                self.on_lost({(id, epochs[id]) for id in lost})
+
+    def held(self) -> list[Claim]:
+        """A copy made in one piece: the event loop's thread goes on claiming and settling."""
+        return list(self.claims.copy().values())

@@ -33,7 +33,15 @@ class Granted(NamedTuple):
 
 
 async def claim(
-    link: Link, lane: LaneSteps, workflow: Workflow, waiting: str, *, limit: int, worker: str, lease: timedelta
+    link: Link,
+    lane: LaneSteps,
+    workflow: Workflow,
+    waiting: str,
+    *,
+    limit: int,
+    worker: str,
+    lease: timedelta,
+    suspects: bool = False,
 ) -> Granted:
     async with link.transaction() as fetch:
         if not await fetch(statement("lock_lane"), lane.name):
@@ -43,7 +51,7 @@ async def claim(
             names, actives = map(list, zip(*steps, strict=True))
             live += (await fetch(statement("live", table), names, actives))[0]["n"]
         terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name, live)
-        found = await fetch(statement("claim_in_lane", workflow.table), *terms)
+        found = await fetch(statement("claim_in_lane", workflow.table, suspects=suspects), *terms)
     if not found:
         return Granted([], is_full=True, next_in=0)
     rows = in_order(row for row in found if row["id"] is not None)

@@ -11,7 +11,7 @@ from glisk.engine.link import Link, LinkLost
 from glisk.engine.statements import statement
 from glisk.engine.workflow import WorkTable
 
-EVERY_S, HORIZON = 1.0, timedelta(minutes=1)
+EVERY_S, SINCE, HORIZON = 1.0, timedelta(seconds=2), timedelta(minutes=1)
 
 
 class Lookout:
@@ -27,10 +27,11 @@ class Lookout:
         while True:
             await self.look.wait()
             self.look.clear()
+            looked_at = loop.time()
             with suppress(LinkLost):
                 if (seconds := await self.next_due()) is not None:
                     timer.cancel()
-                    timer = loop.call_later(seconds, self.on_due)
+                    timer = loop.call_later(max(0.0, looked_at + seconds - loop.time()), self.on_due)
             await asyncio.sleep(EVERY_S)
 
     async def next_due(self) -> float | None:
@@ -38,6 +39,6 @@ class Lookout:
         found: list[float] = []
         for table, steps in self.steps.items():
             names, waitings = map(list, zip(*steps, strict=True))
-            (row,) = await self.link.fetch(statement("due", table), names, waitings, HORIZON)
+            (row,) = await self.link.fetch(statement("due", table), names, waitings, SINCE, HORIZON)
             found += [row["seconds"]] if row["seconds"] is not None else []
         return min(found, default=None)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from glisk.engine import store
-from glisk.engine.claim import Claim
+from glisk.engine.claim import Claim, Fence
 from glisk.engine.link import Link, persistently
 from glisk.engine.statements import statement
 from glisk.engine.workflow import WorkTable
@@ -21,7 +21,7 @@ EVERY_S = 0.5  # a percentage that a person watches need not be newer
 class Notebook:
     """Every write is fenced. `on_lost` hears of the claims that are no longer ours."""
 
-    def __init__(self, link: Link, lease: timedelta, on_lost: Callable[[set[int]], None]) -> None:
+    def __init__(self, link: Link, lease: timedelta, on_lost: Callable[[set[Fence]], None]) -> None:
         self.link, self.lease, self.on_lost = link, lease, on_lost
         self.reached: dict[Claim, int] = {}
         self.wake = asyncio.Event()
@@ -30,7 +30,7 @@ class Notebook:
         table, row = claim.workflow.table, claim.as_row()
         written = await persistently(lambda: store.note(self.link.fetch, table, row, facts), "note")
         if not written:
-            self.on_lost({claim.id})
+            self.on_lost({claim.fence})
         return written
 
     def progress(self, claim: Claim, percent: int) -> None:
@@ -55,4 +55,5 @@ class Notebook:
         for table, claims in by_table.items():
             terms = [claim.id for claim in claims], [claim.epoch for claim in claims], [reached[c] for c in claims]
             kept = await self.link.fetch(statement("progress", table), *terms, self.lease)
-            self.on_lost({claim.id for claim in claims} - {row["id"] for row in kept})
+            ids = {row["id"] for row in kept}
+            self.on_lost({claim.fence for claim in claims if claim.id not in ids})

@@ -16,13 +16,14 @@ TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
 
 
 @cache
-def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] = ()) -> str:
+def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] = (), *, suspects: bool = False) -> str:
     """The text is composed from a WorkTable's checked names and nothing else. Some statements need none; those that write
     facts are made for just the columns named."""
     blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
     text = every_statement()[name].replace("{pick}", every_statement()["pick"])
     blanks["limit"] = GRANTED if name == "claim_in_lane" else "$3"
     blanks["floor"] = FLOOR if name == "claim" else ""
+    blanks["suspects"] = f" AND reclaims {'>=' if suspects else '<'} 2"
     return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], text)
 
 

@@ -47,13 +47,14 @@ async def claim(
     worker: str,
     lease: timedelta,
     floor: Floor | None = None,
+    suspects: bool = False,
 ) -> list[Any]:
     """The next rows, in order, now ours until the lease ends. With a floor: none of its priority that were ready before it."""
     if limit < 1:
         return []
     level, since = floor or NO_FLOOR
     terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, level, since)
-    return in_order(await fetch(statement("claim", workflow.table), *terms))
+    return in_order(await fetch(statement("claim", workflow.table, suspects=suspects), *terms))
 
 
 def in_order(rows: Iterable[Any]) -> list[Any]:
@@ -95,7 +96,7 @@ def column(table: WorkTable, name: str, values: list[Any]) -> list[Any]:
         return values
     try:
         return [None if value is None else encode(value).decode() for value in values]
-    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         raise Unwritable(f"{name}: {error}") from error
 
 

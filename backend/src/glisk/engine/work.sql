@@ -7,9 +7,10 @@
 -- name: pick (workflow, waiting, limit)
 -- Locks the next rows for the caller's transaction, in the order in which claim would take them.
 -- One probe per priority level: a plain ORDER BY priority walks every delayed row of the higher levels.
+-- Suspects, which were at work when their process died, twice, are left out unless asked for: they work alone.
 SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
   SELECT id FROM {table}
-  WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now(){floor}
+  WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now(){suspects}{floor}
     AND NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = $1)
   ORDER BY ready_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED) r
 LIMIT {limit}
@@ -59,13 +60,14 @@ spent AS (
   FROM filled f WHERE l.lane = $7)
 SELECT g.n AS granted, GREATEST(0, 1 - (g.tokens - g.n)) / g.rate AS next_in, c.* FROM granted g LEFT JOIN claimed c ON true
 
--- name: due (workflows, waitings, within)
--- How many seconds until the next row that waits for its time is ready, if that is soon.
+-- name: due (workflows, waitings, since, within)
+-- How many seconds until the next row that waits for its time is ready, if that is soon; none or less if it became so since
+-- the last look.
 SELECT min(extract(epoch FROM r.ready_at - now()))::float8 AS seconds
 FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN generate_series(0, 9) AS level(priority) CROSS JOIN LATERAL (
   SELECT ready_at FROM {table}
   WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
-    AND ready_at > now() AND ready_at <= now() + $3
+    AND ready_at > now() - $3::interval AND ready_at <= now() + $4::interval
   ORDER BY ready_at LIMIT 1) r
 
 -- name: load (workflows, waitings, actives, limit, whose)
@@ -176,21 +178,27 @@ logged AS (
   SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error) FROM reaped)
 SELECT id, workflow, status, releases FROM reaped
 
+-- name: suspects (workflows, waitings)
+SELECT EXISTS (
+  SELECT FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN LATERAL (
+    SELECT FROM {table} t WHERE t.workflow = s.workflow AND t.status = s.waiting AND finished_at IS NULL AND reclaims >= 2
+      AND ready_at <= now() LIMIT 1) x) AS any
+
 -- name: park (workflow, its statuses, actor)
 -- A row in a status that its workflow does not know would wait for ever and say nothing.
 WITH lost AS MATERIALIZED (
   SELECT id, status FROM {table}
-  WHERE workflow = $1 AND status <> ALL ($2::text[]) AND finished_at IS NULL AND leased_by IS NULL
+  WHERE workflow = $1 AND status <> ALL ($2::text[]) AND finished_at IS NULL AND (leased_by IS NULL OR leased_until < now())
   ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED),
 parked AS (
   UPDATE {table} t SET status = 'failed', finished_at = now(), epoch = t.epoch + 1, updated_at = now(),
-    {error} = left(format('Unknown workflow step: story="%s", status="%s"', t.workflow, lost.status), 1000)
+    leased_by = NULL, leased_until = NULL, {error} = left(format('Unknown workflow step: story="%s", status="%s"', t.workflow, lost.status), 1000)
   FROM lost WHERE t.id = lost.id
-  RETURNING t.id, t.workflow, lost.status AS was, t.status, t.epoch, t.{error} AS error),
+  RETURNING t.id, t.workflow, lost.status AS was, t.status, t.epoch, t.{error} AS error, {has_children} AS releases),
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
   SELECT id, workflow, was, status, epoch, $3, jsonb_build_object('error', error) FROM parked)
-SELECT id, workflow, status FROM parked
+SELECT id, workflow, was AS status, releases FROM parked
 
 -- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker, prompt, prompt source)
 -- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open.

@@ -17,7 +17,7 @@ import structlog
 
 from glisk.engine import lanes, store, wakeup
 from glisk.engine.burst import Burst
-from glisk.engine.claim import Claim, Processor
+from glisk.engine.claim import Claim, Fence, Processor
 from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
@@ -25,6 +25,7 @@ from glisk.engine.lookout import Lookout
 from glisk.engine.notebook import Notebook
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
+from glisk.engine.statements import statement
 from glisk.engine.store import Decided
 from glisk.engine.workflow import Workflow, WorkTable
 
@@ -71,6 +72,7 @@ class Worker:
     ) -> None:
         self.url, self.stations, self.name, self.pace, self.pooler = url, stations, name, pace, pooler
         self.claims: dict[int, Claim] = {}
+        self.is_closed = False  # while a suspect works alone
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
         self.link = self.a_link()
@@ -92,7 +94,7 @@ class Worker:
             asyncio.create_task(helper)
             for helper in (
                 *(self.settler.run(), self.notebook.run(), self.poll(), self.lookout.run()),
-                *(self.pulse(), self.reap(), self.listen()),
+                *(self.pulse(), self.reap(), self.try_suspects(), self.listen()),
             )
         ]
         claiming = asyncio.create_task(self.claim_on())
@@ -133,7 +135,7 @@ class Worker:
         return [station for station in self.stations if station.is_ready] if self.room() else []
 
     def room(self) -> int:
-        return self.pace.concurrency - len(self.claims)
+        return 0 if self.is_closed else self.pace.concurrency - len(self.claims)
 
     async def claim_for(self, station: Station, limit: int) -> None:
         station.is_ready = False  # before the claim: a notification that arrives during it must not be lost
@@ -151,12 +153,12 @@ class Worker:
         for row in rows:
             self.begin(station, row)
 
-    async def claimed(self, station: Station, limit: int) -> tuple[list[Any], bool]:
+    async def claimed(self, station: Station, limit: int, *, suspects: bool = False) -> tuple[list[Any], bool]:
         """The rows, and whether these were all that can be had now."""
-        terms: Any = {"limit": limit, "worker": self.name, "lease": self.pace.lease}
+        terms: Any = {"limit": limit, "worker": self.name, "lease": self.pace.lease, "suspects": suspects}
         if station.lane:
             return await self.claimed_in(station.lane, station, terms)
-        floor = station.burst.floor()
+        floor = None if suspects else station.burst.floor()
         rows = await store.claim(self.link.fetch, station.workflow, station.waiting, **terms, floor=floor)
         station.burst.goes_on(rows, limit)
         return rows, len(rows) < limit and floor is None
@@ -178,27 +180,37 @@ class Worker:
     async def work_on(self, station: Station, claim: Claim) -> None:
         verdict = await self.verdict_on(station, claim)
         if claim.is_lost:
-            return self.forget(claim)
-        if isinstance(verdict, Hold) and station.processor.lane:
-            lane, reason = station.processor.lane, storable(verdict.reason)
-            await persistently(lambda: lanes.hold(self.notebook.link, lane, reason), "hold")
-        self.settler.put(station.workflow.table, decided(claim, verdict))
-        return None
+            self.forget(claim.fence)
+        else:
+            self.settler.put(station.workflow.table, decided(claim, verdict))
 
     async def verdict_on(self, station: Station, claim: Claim) -> Verdict:
         deadline = station.workflow.steps[station.waiting].deadline
         try:
-            return await (within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim))
+            verdict = await (
+                within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim)
+            )
+            await self.tell_lane(station.processor.lane, verdict)
+            return verdict
         except asyncio.CancelledError as error:
             if self.stopping.is_set() or claim.is_lost:
                 return Wait()  # no attempt is used
             return unexpected(error, claim)  # it cancelled itself
-        except (Exception, SystemExit) as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
             return unexpected(error, claim)
+
+    async def tell_lane(self, lane: str | None, verdict: Verdict) -> None:
+        link = self.notebook.link
+        if lane and isinstance(verdict, Hold):
+            await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason)), "hold")
+        elif lane and isinstance(verdict, Wait) and verdict.closes_lane:
+            await persistently(lambda: lanes.slow(link, lane, verdict.after), "slow")
 
     def settled(self, group: Sequence[Decided]) -> None:
         for row, _ in group:
-            self.claims.pop(row.id, None)
+            self.forget((row.id, row.epoch))
         for status in {transition.status for _, transition in group if not transition.is_final}:
             self.wake_stations(status)
         for station in self.stations:
@@ -209,19 +221,21 @@ class Worker:
         for station in self.stations:
             station.is_ready = station.is_ready or station.waiting == status
 
-    def forget(self, claim: Claim) -> None:
-        self.claims.pop(claim.id, None)
+    def forget(self, fence: Fence) -> None:
+        """Not a later claim of the same row, which may be ours too."""
+        if (claim := self.claims.get(fence[0])) and claim.epoch == fence[1]:
+            del self.claims[fence[0]]
         self.work.set()
 
     # Losing
 
-    def lost_elsewhere(self, ids: Iterable[int]) -> None:
+    def lost_elsewhere(self, fences: set[Fence]) -> None:
         """Called from the heart's thread."""
-        self.loop.call_soon_threadsafe(self.lose, set(ids))
+        self.loop.call_soon_threadsafe(self.lose, fences)
 
-    def lose(self, ids: set[int]) -> None:
-        for id in ids:
-            if (claim := self.claims.get(id)) and not claim.task.done():
+    def lose(self, fences: Iterable[Fence]) -> None:
+        for id, epoch in fences:
+            if (claim := self.claims.get(id)) and claim.epoch == epoch:
                 claim.lose()
 
     # Helpers that run beside
@@ -251,6 +265,36 @@ class Worker:
                 if await self.reaper.reap():
                     self.notified("")
             await asyncio.sleep(self.pace.lease.total_seconds() / 2)
+
+    async def try_suspects(self) -> None:
+        """What twice was at work when a process died may be what killed it, or may only have stood beside it. It works
+        alone, so that it takes nobody along and nobody takes it."""
+        while True:
+            with suppress(LinkLost):
+                if await self.any_suspect():
+                    await self.try_alone()
+            await asyncio.sleep(self.pace.lease.total_seconds() / 2)
+
+    async def any_suspect(self) -> bool:
+        found = False
+        for table, steps in waiting_by_table(self.stations).items():
+            names, waitings = map(list, zip(*steps, strict=True))
+            (row,) = await self.link.fetch(statement("suspects", table), names, waitings)
+            found = found or row["any"]
+        return found
+
+    async def try_alone(self) -> None:
+        self.is_closed = True
+        try:
+            await self.idle()
+            for station in self.stations:
+                while not self.stopping.is_set() and (rows := (await self.claimed(station, 1, suspects=True))[0]):
+                    log.warning("a suspect works alone", id=rows[0]["id"], workflow=station.workflow.name)
+                    self.begin(station, rows[0])
+                    await self.idle()
+        finally:
+            self.is_closed = False
+            self.notified("")
 
     # Stopping
 
@@ -303,6 +347,13 @@ def decided(claim: Claim, verdict: Verdict) -> Decided:
 def unexpected(error: BaseException, claim: Claim) -> Verdict:
     """Our own bug, as far as anybody knows: tried again, with the traceback in the log and, where there is room, on the row."""
     trace = "".join(traceback.format_exception(error))
-    log.error("processor broke", id=claim.id, error=repr(error), traceback=trace)
+    log.error("processor broke", id=claim.id, error=words_of(error), traceback=trace)
     facts = {"stacktrace": storable(trace, limit=20_000)} if "stacktrace" in claim.workflow.table.facts else {}
-    return Retry(f"unexpected {type(error).__name__}: {error}", category="unexpected", facts=facts)
+    return Retry(f"unexpected {words_of(error)}", category="unexpected", facts=facts)
+
+
+def words_of(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return f"{type(error).__name__}, which cannot be printed"
