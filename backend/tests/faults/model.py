@@ -66,8 +66,10 @@ class Model:
         if on_failure == "ignore":
             self.careless |= {(parent, id) for parent in parents}
 
-    def ready(self, waiting: str) -> set[int]:
-        return {id for id, job in self.jobs.items() if job.is_ready and job.status == waiting}
+    def ready(self, waiting: str, *, suspects: bool = False) -> set[int]:
+        """Suspects, orphaned twice, are claimed apart."""
+        found = {id: job for id, job in self.jobs.items() if job.is_ready and job.status == waiting}
+        return {id for id, job in found.items() if (job.reclaims >= 2) == suspects}
 
     def claim(self, ids: Iterable[int], worker: str) -> None:
         for job in map(self.jobs.__getitem__, ids):

@@ -95,12 +95,11 @@ class Interleavings(RuleBasedStateMachine):
                 await job_repository.depend(fetch, id, NewJob("model", parents=parents, on_failure=on_failure))
             return id
 
-    @precondition(lambda self: any(map(self.model.ready, FLOW.steps)))
-    @rule(worker=workers, data=st.data(), limit=st.integers(1, 3))
-    def claim(self, worker: str, data: st.DataObject, limit: int) -> None:
-        waiting = data.draw(st.sampled_from([waiting for waiting in FLOW.steps if self.model.ready(waiting)]))
-        ready = self.model.ready(waiting)
-        rows = self.do(store.claim(self.link.fetch, FLOW, waiting, limit=limit, worker=worker, lease=LEASE))
+    @rule(worker=workers, waiting=st.sampled_from(sorted(FLOW.steps)), suspects=st.booleans(), limit=st.integers(1, 3))
+    def claim(self, worker: str, waiting: str, suspects: bool, limit: int) -> None:
+        ready = self.model.ready(waiting, suspects=suspects)
+        terms: Any = {"limit": limit, "worker": worker, "lease": LEASE, "suspects": suspects}
+        rows = self.do(store.claim(self.link.fetch, FLOW, waiting, **terms))
         ids = {row["id"] for row in rows}
         assert ids <= ready
         assert len(ids) == min(limit, len(ready))
