@@ -19,7 +19,9 @@ GliskError
 │   ├── TooManyJobs                 GLK-605
 │   ├── UnknownActiveState          GLK-606
 │   ├── TwoProcessors               GLK-607
-│   └── BadOptions                  GLK-608
+│   ├── BadOptions                  GLK-608
+│   ├── BadJob                      GLK-609
+│   └── BadProcessor                GLK-610
 └── DatabaseError                   PostgreSQL and its schema
     ├── DatabaseUnreachable         GLK-701
     ├── DatabaseTooOld              GLK-702
@@ -190,6 +192,19 @@ class BadOptions(EngineError):
     code = "GLK-608"
     summary = "The job's options cannot be used."
     remedy = "delay and backoff.delay are milliseconds, attempts 1 to 1000, priority 0 to 9, backoff.type fixed or exponential."
+
+
+class BadJob(EngineError):
+    code = "GLK-609"
+    summary = "The job cannot be enqueued."
+    remedy = "Correct what is named: priority is 0 to 9, max_attempts 1 to 1000, payload a JSON object, and its owners exist."
+
+
+class BadProcessor(EngineError):
+    code = "GLK-610"
+    summary = "A processor's class cannot be used."
+    remedy = "Give it `lane` (a name or None), `async def run(self, claim)`, and limits that allow something."
+    exit_code = 2
 
 
 class DatabaseUnreachable(DatabaseError):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import traceback
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,7 +18,7 @@ from glisk.engine import control
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Fail, Retry, Verdict
 from glisk.engine.link import Link
-from glisk.errors import BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.errors import BadJob, BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
 from glisk.repositories.job_board import JobBoard
 from glisk.repositories.job_repository import JobRepository, NewJob
 from glisk.workflows import IMAGE_EDIT, IMAGE_GENERATION, JOBS
@@ -286,3 +289,76 @@ async def test_what_is_being_retried_is_listed_with_its_next_try(link: Link, con
     (row,) = await JobBoard(link).retrying()
     assert row["next_try"] - row["last_retry"] == timedelta(minutes=4), "seed 000: 2 to the power of n minutes"
     assert await JobBoard(link).retrying("token") == []
+
+
+OF_NOBODY = "Annas secret"
+
+
+def a_nest(depth: int) -> list[Any]:
+    return functools.reduce(lambda inner, _: [inner], range(depth), [])
+
+
+WRONG: dict[str, tuple[NewJob, str]] = {
+    "priority": (an_edit(priority=99), "priority"),
+    "a priority in words": (an_edit(priority="high"), "priority"),
+    "no attempts": (an_edit(max_attempts=0), "max_attempts"),
+    "no attempts beside options": (an_edit(max_attempts=0, opts={"attempts": 3}), "max_attempts"),
+    "too many attempts": (an_edit(max_attempts=99999), "max_attempts"),
+    "user": (NewJob("image_generation", {"x": OF_NOBODY}, user_id="nobody"), "no user with this user_id"),
+    "conversation": (NewJob("image_generation", conversation_id="no"), "no conversation with this conversation_id"),
+    "project": (NewJob("image_generation", project_id=UUID(int=1)), "no project with this project_id"),
+    "a project that is no uuid": (NewJob("image_generation", project_id="x"), "project_id"),  # type: ignore[arg-type]
+    "NUL in the payload": (an_edit({"x": f"{OF_NOBODY}\0"}), "payload or opts hold a NUL"),
+    "NUL in the options": (an_edit(opts={"x": f"{OF_NOBODY}\0"}), "payload or opts hold a NUL"),
+    "NUL in the name": (an_edit(name=f"{OF_NOBODY}\0"), "text in it holds a NUL"),
+    "half a character": (an_edit(name="\ud800"), "name"),
+    "on_failure": (an_edit(on_failure="whatever"), "on_failure"),
+    "a huge key": (an_edit(unique_key="".join(str(uuid4()) for _ in range(300))), "unique_key"),
+    "an incomplete llm_task": (NewJob("llm_task", {"x": OF_NOBODY}, user_id="anna"), "llm_task needs"),
+    "an incomplete image_edit": (NewJob("image_edit", {"x": OF_NOBODY}, user_id="anna"), "image_edit needs"),
+    "a delay without end": (an_edit(delay=timedelta.max), "delay"),
+    "a delay into the past": (an_edit(delay=timedelta(days=-1)), "delay"),
+    "a list as payload": (NewJob("image_generation", [1]), "payload"),  # type: ignore[arg-type]
+    "nothing as payload": (NewJob("image_generation", None), "payload"),  # type: ignore[arg-type]
+    "a payload that is not JSON": (an_edit({"x": object()}), "payload"),
+    "a payload too deep": (an_edit({"x": a_nest(100_000)}), "payload"),
+    "a parent beyond all ids": (an_edit(parents=[2**70]), "parents"),
+}
+
+
+@pytest.mark.parametrize("many", [1, 250], ids=["alone", "among many"])
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_job_that_cannot_be_is_refused_in_words_that_do_not_show_it(
+    wrong: str, many: int, jobs: JobRepository, connection: Any
+) -> None:
+    job, words = WRONG[wrong]
+    with pytest.raises(BadJob, match=words) as refused:
+        await (jobs.enqueue(job) if many == 1 else jobs.enqueue_many([an_edit()] * many + [job]))
+    told = "".join(traceback.format_exception(refused.value))
+    assert OF_NOBODY not in told
+    assert "Failing row" not in told
+    assert (await jobs.enqueue(an_edit())).created, "the next one is not held up"
+    assert await connection.fetchval("SELECT count(*) FROM jobs") == 1
+
+
+async def test_eight_callers_with_the_same_keys_in_any_order_do_not_deadlock(
+    database_url: str, connection: Any
+) -> None:
+    links = [Link(database_url) for _ in range(8)]
+    keys = [f"key {n}" for n in range(150)]
+    orders = [Random(n).sample(keys, len(keys)) for n in range(8)]
+    calls = (
+        JobRepository(link).enqueue_many([an_edit({"key": key}, unique_key=key) for key in order])
+        for link, order in zip(links, orders, strict=True)
+    )
+    answers = await asyncio.gather(*calls)
+    rows = await connection.fetch("SELECT id, payload ->> 'key' AS key FROM jobs")
+    ids = {row["key"]: row["id"] for row in rows}
+    assert len(rows) == 150
+    assert [[job.id for job in answer] for answer in answers] == [[ids[key] for key in order] for order in orders]
+    await asyncio.gather(*(link.close() for link in links))
+
+
+async def test_an_empty_key_is_a_key(jobs: JobRepository) -> None:
+    first, again = await jobs.enqueue_many([an_edit(unique_key="")] * 2)
+    assert (first.id, first.created, again.created) == (again.id, True, False)

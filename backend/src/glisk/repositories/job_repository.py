@@ -20,6 +20,7 @@ from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.engine.together import Together
 from glisk.errors import BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
+from glisk.repositories.refusal import LONGEST_DELAY, REFUSED, refusal
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
@@ -32,6 +33,8 @@ COPIED = (
 FIRST = {name: next(iter(flow.steps)) for name, flow in WORKFLOWS.items() if flow.table is JOBS}
 VERSION_BITS, VERSION_4 = 0xF << 76 | 0x3 << 62, 0x4 << 76 | 0x2 << 62
 WORTH_COPYING = 200
+DIGITS, ON_FAILURE, NO_DELAY, OBJECT = frozenset(range(10)), frozenset({"fail", "ignore"}), timedelta(), ord("{")
+MOST_ATTEMPTS = 1000
 ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
@@ -70,10 +73,14 @@ class JobRepository:
         return await self.enqueue_together(job)
 
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
-        """All or none, with one notification a workflow."""
-        if not jobs:
-            return []
-        jobs = [with_options(job) if job.opts else job for job in jobs]
+        """All or none, with one notification a workflow. Not chained to the database's own error, which shows the row."""
+        try:
+            return await self.write(jobs) if jobs else []
+        except REFUSED as error:
+            raise refusal(jobs, error) from None
+
+    async def write(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        jobs = [job if job.opts is None else with_options(job) for job in jobs]
         if not can_be_copied(jobs) and not any(job.parents or self.is_limited(job) for job in jobs):
             return await insert(self.link.fetch, jobs)  # one statement, so no transaction around it
         async with self.link.transaction() as transaction:
@@ -105,15 +112,15 @@ def with_options(job: NewJob) -> NewJob:
     delay = None if options.delay is None else timedelta(milliseconds=options.delay)
     return replace(
         job,
-        delay=job.delay or delay,
+        delay=delay if job.delay is None else job.delay,
         priority=job.priority or options.priority or 0,
-        max_attempts=job.max_attempts or options.attempts,
+        max_attempts=options.attempts if job.max_attempts is None else job.max_attempts,
     )
 
 
 def can_be_copied(jobs: Sequence[NewJob]) -> bool:
     """Nothing can be in the way, nothing needs the database's clock, and they are enough to be worth its round trips."""
-    return len(jobs) >= WORTH_COPYING and not any(job.unique_key or job.delay for job in jobs)
+    return len(jobs) >= WORTH_COPYING and not any(job.unique_key is not None or job.delay for job in jobs)
 
 
 async def copy(transaction: Transaction, jobs: Sequence[NewJob]) -> list[Enqueued]:
@@ -141,28 +148,40 @@ def key_in(job_id: UUID) -> int:
 
 
 async def insert(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
-    """One statement cannot meet the same key twice, so of several with one key in this call the first is written."""
-    first = {job.unique_key or n: n for n, job in reversed(list(enumerate(jobs)))}
-    written = sorted(first.values())
+    """One statement cannot meet the same key twice, so of several with one key in this call the first is written. In the
+    order of the keys: else two calls that share some would deadlock."""
+    keys = [n if job.unique_key is None else job.unique_key for n, job in enumerate(jobs)]
+    first = {keys[n]: n for n in reversed(range(len(jobs)))}
+    written = sorted(sorted(first.values()), key=lambda n: jobs[n].unique_key or "")
     rows = [(*as_columns(jobs[n]), jobs[n].delay, jobs[n].unique_key) for n in written]
     columns = map(list, zip(*rows, strict=True))
     found = dict(zip(written, await fetch(statement("enqueue", JOBS), *columns, wakeup.WORK), strict=True))
-    return [
-        Enqueued(row["id"], row["job_id"], row["created"] and place == n)
-        for n, job in enumerate(jobs)
-        for place in [first[job.unique_key or n]]
-        for row in [found[place]]
-    ]
+    places = [(n, first[key]) for n, key in enumerate(keys)]
+    rows_of = [(n, place, found[place]) for n, place in places]
+    return [Enqueued(row["id"], row["job_id"], row["created"] and place == n) for n, place, row in rows_of]
 
 
 def as_columns(job: NewJob) -> tuple[Any, ...]:
     """In the order of COPIED, from the workflow on."""
     if job.workflow not in FIRST:
         raise UnknownWorkflow(f"Seen: {job.workflow!r}.")
+    payload = encode(job.payload)
+    if payload[0] != OBJECT or not is_sound(job):
+        raise ValueError("a closer look will tell")
     opts = None if job.opts is None else encode(job.opts).decode()
     return (
-        *(job.workflow, FIRST[job.workflow], encode(job.payload).decode(), job.priority),
+        *(job.workflow, FIRST[job.workflow], payload.decode(), job.priority),
         *(job.name, job.user_id, job.conversation_id, job.project_id, opts, job.max_attempts),
+    )
+
+
+def is_sound(job: NewJob) -> bool:
+    """What the database would not notice, or only in the middle; cheap, for it is asked of every job."""
+    return (
+        job.priority in DIGITS
+        and (job.max_attempts is None or 1 <= job.max_attempts <= MOST_ATTEMPTS)
+        and (job.delay is None or NO_DELAY <= job.delay <= LONGEST_DELAY)
+        and job.on_failure in ON_FAILURE
     )
 
 
