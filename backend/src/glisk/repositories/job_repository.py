@@ -33,8 +33,9 @@ COPIED = (
 FIRST = {name: next(iter(flow.steps)) for name, flow in WORKFLOWS.items() if flow.table is JOBS}
 VERSION_BITS, VERSION_4 = 0xF << 76 | 0x3 << 62, 0x4 << 76 | 0x2 << 62
 WORTH_COPYING = 200
-DIGITS, ON_FAILURE, NO_DELAY, OBJECT = frozenset(range(10)), frozenset({"fail", "ignore"}), timedelta(), ord("{")
+ON_FAILURE, NO_DELAY, OBJECT = frozenset({"fail", "ignore"}), timedelta(), ord("{")
 MOST_ATTEMPTS = 1000
+OPEN_KEYS = "SELECT unique_key FROM jobs WHERE unique_key = ANY ($1::text[]) AND finished_at IS NULL"
 ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
@@ -85,7 +86,7 @@ class JobRepository:
             return await insert(self.link.fetch, jobs)  # one statement, so no transaction around it
         async with self.link.transaction() as transaction:
             for user in sorted({job.user_id for job in jobs if job.user_id and self.is_limited(job)}):
-                await self.check_room(transaction, user, sum(job.user_id == user for job in jobs))
+                await self.check_room(transaction, user, [job for job in jobs if job.user_id == user])
             enqueued = await (copy(transaction, jobs) if can_be_copied(jobs) else insert(transaction, jobs))
             for job, row in zip(jobs, enqueued, strict=True):
                 if job.parents and row.created:
@@ -95,12 +96,19 @@ class JobRepository:
     def is_limited(self, job: NewJob) -> bool:
         return job.user_id is not None and self.most_per_user is not None
 
-    async def check_room(self, fetch: Fetch, user: str, more: int) -> None:
+    async def check_room(self, fetch: Fetch, user: str, jobs: Sequence[NewJob]) -> None:
         most = self.most_per_user or 0
         await fetch(ONE_AT_A_TIME, user)
         (row,) = await fetch(OPEN_JOBS, user, most + 1)
-        if row["n"] + more > most:
+        if row["n"] + len(jobs) > most and (more := await how_many_new(fetch, jobs)) and row["n"] + more > most:
             raise TooManyJobs(f"{user} has {row['n']} of {most} open jobs.")
+
+
+async def how_many_new(fetch: Fetch, jobs: Sequence[NewJob]) -> int:
+    """One whose key an open job has already, or another of this call, adds nothing."""
+    keys = {job.unique_key for job in jobs if job.unique_key is not None}
+    taken = {row["unique_key"] for row in await fetch(OPEN_KEYS, sorted(keys))}
+    return sum(job.unique_key is None for job in jobs) + len(keys - taken)
 
 
 def with_options(job: NewJob) -> NewJob:
@@ -162,27 +170,22 @@ async def insert(fetch: Fetch, jobs: Sequence[NewJob]) -> list[Enqueued]:
 
 
 def as_columns(job: NewJob) -> tuple[Any, ...]:
-    """In the order of COPIED, from the workflow on."""
-    if job.workflow not in FIRST:
+    """In the order of COPIED, from the workflow on. Only what the database would not notice is checked here, in few
+    words: it is asked of every job."""
+    status, payload = FIRST.get(job.workflow), encode(job.payload)
+    if status is None:
         raise UnknownWorkflow(f"Seen: {job.workflow!r}.")
-    payload = encode(job.payload)
-    if payload[0] != OBJECT or not is_sound(job):
+    is_plain = job.delay is None and job.max_attempts is None
+    if payload[0] != OBJECT or job.on_failure not in ON_FAILURE or not (is_plain or is_within_bounds(job)):
         raise ValueError("a closer look will tell")
     opts = None if job.opts is None else encode(job.opts).decode()
-    return (
-        *(job.workflow, FIRST[job.workflow], payload.decode(), job.priority),
-        *(job.name, job.user_id, job.conversation_id, job.project_id, opts, job.max_attempts),
-    )
+    owners = job.user_id, job.conversation_id, job.project_id
+    return job.workflow, status, payload.decode(), job.priority, job.name, *owners, opts, job.max_attempts
 
 
-def is_sound(job: NewJob) -> bool:
-    """What the database would not notice, or only in the middle; cheap, for it is asked of every job."""
-    return (
-        job.priority in DIGITS
-        and (job.max_attempts is None or 1 <= job.max_attempts <= MOST_ATTEMPTS)
-        and (job.delay is None or NO_DELAY <= job.delay <= LONGEST_DELAY)
-        and job.on_failure in ON_FAILURE
-    )
+def is_within_bounds(job: NewJob) -> bool:
+    is_in_time = job.delay is None or NO_DELAY <= job.delay <= LONGEST_DELAY
+    return is_in_time and (job.max_attempts is None or 1 <= job.max_attempts <= MOST_ATTEMPTS)
 
 
 async def depend(fetch: Fetch, child: int, job: NewJob) -> None:
