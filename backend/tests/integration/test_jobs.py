@@ -362,3 +362,42 @@ async def test_eight_callers_with_the_same_keys_in_any_order_do_not_deadlock(
 async def test_an_empty_key_is_a_key(jobs: JobRepository) -> None:
     first, again = await jobs.enqueue_many([an_edit(unique_key="")] * 2)
     assert (first.id, first.created, again.created) == (again.id, True, False)
+
+
+async def test_a_duplicate_is_found_although_its_user_may_have_no_more(link: Link, connection: Any) -> None:
+    jobs = JobRepository(link, most_per_user=2)
+    first, second = await jobs.enqueue_many([an_edit(unique_key=key) for key in "ab"])
+    assert (await jobs.enqueue(an_edit(unique_key="a"))).id == first.id
+    assert [job.id for job in await jobs.enqueue_many([an_edit(unique_key=key) for key in "bab"])] == [
+        *(second.id, first.id, second.id)
+    ]
+    for more in (["c"], ["a", "c"], [None]):
+        with pytest.raises(TooManyJobs, match="anna has 2 of 2"):
+            await jobs.enqueue_many([an_edit(unique_key=key) for key in more])
+    assert (await JobRepository(link, most_per_user=1).enqueue(an_edit(unique_key="b"))).id == second.id
+    assert len(await JobRepository(link, most_per_user=3).enqueue_many([an_edit(unique_key="c")] * 5)) == 5
+
+
+async def test_a_job_cancelled_between_two_steps_goes_back_to_the_second(
+    jobs: JobRepository, link: Link, connection: Any
+) -> None:
+    job = await jobs.enqueue(NewJob("image_generation"))
+    await connection.execute("UPDATE jobs SET status = 'ready-for-uploading'")
+    board = JobBoard(link)
+    assert await board.cancel([job.id], "anna") == [job.id]
+    assert await board.retry([job.id], "anna") == [job.id]
+    assert await connection.fetchval("SELECT status FROM jobs") == "ready-for-uploading"
+
+
+async def test_a_job_of_an_unknown_workflow_is_left_and_the_others_are_retried(link: Link, connection: Any) -> None:
+    dead = "status, finished_at, error_message) VALUES ($1, 'failed', now(), 'x') RETURNING id"
+    strange, stray, known = [
+        await connection.fetchval(f"INSERT INTO jobs (workflow, {dead}", workflow)
+        for workflow in ("no_such", "token", "image_generation")
+    ]
+    board = JobBoard(link)
+    assert await board.retry([strange, stray, known], "anna") == [known]
+    assert await board.why_not_retried([strange, stray]) == {
+        "there is no workflow 'no_such' of jobs": 1,
+        "there is no workflow 'token' of jobs": 1,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Annotated, Any, TypeVar
@@ -12,11 +13,19 @@ import typer
 from glisk import service, settings
 from glisk.cli import output
 from glisk.repositories.job_board import JobBoard
+from glisk.repositories.job_repository import FIRST
 
 app = typer.Typer(help="Look at jobs, send them on again, stop them, forget them.", no_args_is_help=True)
 T = TypeVar("T")
 
-Workflow = Annotated[str | None, typer.Option("--workflow", help="Only those of this workflow.")]
+
+def known(workflow: str | None) -> str | None:
+    if workflow is not None and workflow not in FIRST:
+        raise typer.BadParameter(f"There is no workflow {workflow!r} of jobs. There are: {', '.join(FIRST)}.")
+    return workflow
+
+
+Workflow = Annotated[str | None, typer.Option("--workflow", callback=known, help="Only those of this workflow.")]
 Jobs = Annotated[list[str], typer.Argument(help="Their ids, as `ls` shows them.")]
 Ids = Annotated[list[str] | None, typer.Argument(help="Their ids, as `ls` shows them.")]
 
@@ -33,7 +42,7 @@ def on_the_board(action: Callable[[JobBoard], Awaitable[T]]) -> T:
 def ls(
     workflow: Workflow = None,
     status: Annotated[str | None, typer.Option(help="Only those in this status.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="At most so many, the newest first.")] = 50,
     as_json: output.Json = False,
 ) -> None:
     """The newest jobs."""
@@ -80,6 +89,12 @@ def retry(
     yes: output.Yes = False,
 ) -> None:
     """Send jobs that have ended back to the step they ended in."""
+    if all_dead == bool(jobs):
+        raise typer.BadParameter(
+            "Name jobs by their ids, or say --dead for all dead letters (of --workflow, if given)."
+        )
+    if workflow and not all_dead:
+        raise typer.BadParameter("--workflow goes with --dead: jobs that are named need none.")
 
     async def chosen(board: JobBoard) -> list[int]:
         if all_dead:
@@ -88,8 +103,15 @@ def retry(
 
     ids = on_the_board(chosen)
     output.confirm(f"Retry {len(ids)} jobs?", yes=yes or len(ids) < 2)
-    moved = on_the_board(lambda board: board.retry(ids, getpass.getuser()))
+
+    async def send_on(board: JobBoard) -> tuple[list[int], Counter[str]]:
+        moved = await board.retry(ids, getpass.getuser())
+        return moved, await board.why_not_retried(sorted(set(ids) - set(moved)))
+
+    moved, left = on_the_board(send_on)
     typer.echo(f"{len(moved)} of {len(ids)} wait again.")
+    for reason, n in left.items():
+        typer.echo(f"{n} not retried: {reason}.", err=True)
 
 
 @app.command()

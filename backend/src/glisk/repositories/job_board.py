@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ import asyncpg
 
 from glisk.engine import control, retention
 from glisk.engine.link import Link
-from glisk.repositories.job_repository import key_in
+from glisk.repositories.job_repository import FIRST, key_in
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 LARGEST_ID = 2**63 - 1
@@ -20,6 +20,7 @@ AT_ONCE = 1000  # rows that one statement moves
 LIST = """
     SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
       CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
+           WHEN leased_by IS NULL AND EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = jobs.workflow) THEN 'workflow paused'
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
     FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
 RETRYING = """
@@ -32,10 +33,11 @@ ONE = "SELECT * FROM jobs WHERE id = $1 AND ($2::uuid IS NULL OR job_id = $2)"
 TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
 ATTEMPTS = """
     SELECT started_at, step, provider, outcome, cost, receipt, error FROM attempts WHERE item_id = $1 ORDER BY attempt_id"""
-# Where each ended: the active state it was in last.
+# Where each ended: the state it was in last, active or (cancelled between two steps) waiting.
 ENDED_IN = """
-    SELECT j.id, j.workflow, (SELECT from_status FROM events e WHERE e.item_id = j.id ORDER BY event_id DESC LIMIT 1) AS active
-    FROM jobs j WHERE j.id = ANY ($1::bigint[]) AND finished_at IS NOT NULL"""
+    SELECT j.id, j.workflow, (SELECT from_status FROM events e WHERE e.item_id = j.id ORDER BY event_id DESC LIMIT 1) AS last
+    FROM jobs j WHERE j.id = ANY ($1::bigint[]) AND finished_at IS NOT NULL AND workflow = ANY ($2::text[])"""
+STATES = "SELECT workflow, finished_at IS NULL AS is_open FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
 class JobBoard:
@@ -73,12 +75,13 @@ class JobBoard:
         return [dict(row) for row in await self.link.fetch(ATTEMPTS, id)]
 
     async def retry(self, ids: Sequence[int], actor: str) -> list[int]:
-        """Each goes back to the step it ended in, or to its first one. Only what has ended can be retried."""
+        """Each goes back to the step it ended in, or to its first one. Only what has ended, in a workflow that is known,
+        can be retried."""
         moved: list[int] = []
         for start in range(0, len(ids), AT_ONCE):
             by_waiting: dict[str, list[int]] = defaultdict(list)
-            for row in await self.link.fetch(ENDED_IN, list(ids[start : start + AT_ONCE])):
-                by_waiting[waiting_for(row["workflow"], row["active"])].append(row["id"])
+            for row in await self.link.fetch(ENDED_IN, list(ids[start : start + AT_ONCE]), list(FIRST)):
+                by_waiting[waiting_for(row["workflow"], row["last"])].append(row["id"])
             for waiting, some in by_waiting.items():
                 moved += await self.retry_or_leave(some, waiting, actor)
         return sorted(moved)
@@ -90,6 +93,10 @@ class JobBoard:
         except asyncpg.IntegrityConstraintViolationError:
             singly = [await self.retry_or_leave([id], waiting, actor) for id in ids] if len(ids) > 1 else []
             return [id for some in singly for id in some]
+
+    async def why_not_retried(self, ids: Sequence[int]) -> Counter[str]:
+        """How many of those that were left, by the reason."""
+        return Counter(why_left(row["workflow"], row["is_open"]) for row in await self.link.fetch(STATES, list(ids)))
 
     async def cancel(self, ids: Sequence[int], actor: str) -> list[int]:
         return await control.cancel(self.link, JOBS, ids, actor, GOOD)
@@ -105,6 +112,14 @@ class JobBoard:
         return await retention.prune(self.link, JOBS, keep)
 
 
-def waiting_for(workflow: str, active: str | None) -> str:
+def waiting_for(workflow: str, last: str | None) -> str:
     flow = WORKFLOWS[workflow]
-    return next((waiting for waiting in flow.steps if flow.active(waiting) == active), next(iter(flow.steps)))
+    return next((waiting for waiting in flow.steps if last in (waiting, flow.active(waiting))), FIRST[workflow])
+
+
+def why_left(workflow: str, is_open: bool) -> str:
+    if is_open:
+        return "not ended yet"
+    if workflow not in FIRST:
+        return f"there is no workflow {workflow!r} of jobs"
+    return "without what an open job of its workflow must have, or another has its unique key"
