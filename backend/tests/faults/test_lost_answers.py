@@ -309,6 +309,12 @@ async def limit_lane(site: Site) -> None:
     assert await site.value("SELECT max_concurrency FROM lanes") == 9
 
 
+async def limit_lane_and_rate(site: Site) -> None:
+    await a_lane(site)
+    assert await site.surely(lambda: lanes.limit(site.link, "provider", 9, 2.5))
+    assert await site.value("SELECT (max_concurrency, max_rate, rate, burst)::text FROM lanes") == "(9,2.5,2.5,2.5)"
+
+
 async def every_lane(site: Site) -> None:
     await a_lane(site)
     (lane,) = await site.surely(lambda: lanes.every_lane(site.link))
@@ -394,6 +400,7 @@ ALONE: dict[str, Scenario] = {
     "hold_lane": hold_lane,
     "resume_lane": resume_lane,
     "limit_lane": limit_lane,
+    "limit_lane_and_rate": limit_lane_and_rate,
     "every_lane": every_lane,
     "make_lane": make_lane,
     "due": due,

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import structlog
 
 from glisk.engine import lanes
 from glisk.engine.claim import Claim
@@ -18,7 +19,7 @@ from glisk.engine.link import Link, LinkLost
 from glisk.engine.statements import statement
 from glisk.engine.worker import Station, Worker
 from glisk.workflows import JOBS
-from tests.engines import ONE_STEP, PACE, Recorder, enqueue, finished
+from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 
 LEASE = timedelta(minutes=1)
 LANE = LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
@@ -116,9 +117,45 @@ async def test_the_rate_grows_back(link: Link, connection: Any) -> None:
     assert await connection.fetchval("SELECT rate FROM lanes") == 8
 
 
-async def test_an_unknown_lane_is_a_mistake_of_ours(link: Link) -> None:
-    with pytest.raises(LookupError):
-        await take(link)
+async def test_a_lane_that_somebody_deleted_is_closed_and_told_of_once_in_a_while(link: Link, connection: Any) -> None:
+    await enqueue(connection, 1)
+    lane = replace(LANE, told_at={})
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(3):
+            granted = await lanes.claim(link, lane, ONE_STEP, "pending", limit=1, worker="w", lease=LEASE)
+            assert granted == ([], True, 0)
+    assert [(entry["log_level"], entry["lane"]) for entry in logs] == [("warning", "provider")]
+
+
+async def test_a_worker_goes_on_when_a_deleted_lane_is_made_again(
+    database_url: str, link: Link, connection: Any
+) -> None:
+    await enqueue(connection, 3)
+    recorder = Recorder()
+    async with at_work(database_url, {"only": recorder}, lane=LANE) as worker:
+        while not worker.stations[0].is_held_up:
+            await connection.fetchval("SELECT 1")
+        await lanes.make(link, "provider", 5)
+        assert set((await finished(connection, 3)).values()) == {"completed"}
+
+
+async def test_a_rate_is_set_as_if_the_lane_had_been_made_with_it(link: Link, connection: Any) -> None:
+    await lanes.make(link, "provider", 3)
+    await lanes.make(link, "twin", 9, 2.5)
+    assert await lanes.limit(link, "provider", 9, 2.5)
+    limited, twin = await connection.fetch(
+        "SELECT max_concurrency, max_rate, rate, burst, tokens FROM lanes ORDER BY lane"
+    )
+    assert tuple(limited) == tuple(twin)
+    assert await lanes.limit(link, "provider", 9, lanes.ANY_RATE)
+    assert (await lanes.every_lane(link))[0]["max_rate"] is None
+    assert not await lanes.limit(link, "nowhere", 9, 2.5)
+
+
+async def test_a_lane_slower_than_all_others_can_still_be_slowed(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=1, rate=0.001, burst=1)
+    await lanes.slow(link, "provider", timedelta(seconds=1))
+    assert await connection.fetchval("SELECT rate = max_rate FROM lanes")
 
 
 async def test_a_hold_verdict_holds_the_lane_and_fails_nothing(database_url: str, link: Link, connection: Any) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple
+
+import structlog
 
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import in_order
 from glisk.engine.workflow import Workflow, WorkTable
 
+log = structlog.get_logger()
 ANY_RATE = 1e9
+REMIND_EVERY = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,13 @@ class LaneSteps:
 
     name: str
     steps: Mapping[WorkTable, list[tuple[str, str]]]
+    told_at: dict[str, float] = field(default_factory=dict, compare=False)  # when it was last missed, by this process
+
+    def is_missed(self) -> None:
+        """Every poll meets it again; once in a while is enough to say so."""
+        if time.monotonic() - self.told_at.get(self.name, -REMIND_EVERY) >= REMIND_EVERY:
+            self.told_at[self.name] = time.monotonic()
+            log.warning("lane missing, nothing is claimed in it: start glisk work anew to make it", lane=self.name)
 
 
 class Granted(NamedTuple):
@@ -43,9 +55,11 @@ async def claim(
     lease: timedelta,
     suspects: bool = False,
 ) -> Granted:
+    """A lane that somebody deleted is as good as closed."""
     async with link.transaction() as fetch:
         if not await fetch(statement("lock_lane"), lane.name):
-            raise LookupError(f"There is no lane {lane.name!r}")
+            lane.is_missed()
+            return Granted([], is_full=True, next_in=0)
         live = 0
         for table, steps in lane.steps.items():
             names, actives = map(list, zip(*steps, strict=True))
@@ -77,8 +91,11 @@ async def slow(link: Link, lane: str, after: timedelta) -> None:
     await link.fetch(statement("slow_lane"), lane, after)
 
 
-async def limit(link: Link, lane: str, concurrency: int) -> bool:
-    return bool(await link.fetch(statement("limit_lane"), lane, concurrency))
+async def limit(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
+    """Without a rate, that stays as it is; ANY_RATE is no limit."""
+    if rate is None:
+        return bool(await link.fetch(statement("limit_lane"), lane, concurrency))
+    return bool(await link.fetch(statement("limit_lane_and_rate"), lane, concurrency, rate))
 
 
 async def every_lane(link: Link) -> list[dict[str, Any]]:

@@ -224,7 +224,7 @@ RETURNING lane
 -- name: slow_lane (lane, retry after)
 -- A 429 closes the lane and halves its rate, once, however many calls in flight report it.
 UPDATE lanes SET open_at = GREATEST(open_at, now() + $2), tokens = 0,
-  rate = CASE WHEN open_at <= now() THEN GREATEST(0.01, rate / 2) ELSE rate END
+  rate = CASE WHEN open_at <= now() THEN LEAST(max_rate, GREATEST(0.01, rate / 2)) ELSE rate END
 WHERE lane = $1
 RETURNING lane
 
@@ -236,6 +236,13 @@ UPDATE lanes SET held_at = NULL, held_reason = NULL, open_at = '-infinity' WHERE
 
 -- name: limit_lane (lane, concurrency)
 UPDATE lanes SET max_concurrency = $2 WHERE lane = $1 RETURNING lane
+
+-- name: limit_lane_and_rate (lane, concurrency, rate)
+-- The bucket as make_lane makes it; what is in it stays, as far as it fits.
+UPDATE lanes SET max_concurrency = $2, max_rate = $3, rate = $3, burst = GREATEST(1, $3::real),
+  tokens = LEAST(tokens, GREATEST(1, $3::real))
+WHERE lane = $1
+RETURNING lane
 
 -- name: every_lane ()
 SELECT lane, CASE WHEN held_at IS NOT NULL THEN 'held' WHEN open_at > now() THEN 'closed' ELSE 'open' END AS state,
