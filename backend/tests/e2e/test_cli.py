@@ -191,4 +191,57 @@ def test_lanes_are_listed_held_resumed_and_limited(tmp_path: Path) -> None:
     assert glisk("lanes", "limit", "replicate", "9", cwd=tmp_path).returncode == 0
     (lane,) = json.loads(glisk("lanes", "ls", "--json", cwd=tmp_path).stdout)
     assert (lane["state"], lane["max_concurrency"]) == ("open", 9)
-    assert glisk("lanes", "resume", "nowhere", cwd=tmp_path).returncode == 2
+    for command in (["hold", "nowhere", "x"], ["resume", "nowhere"], ["limit", "nowhere", "1"]):
+        refused = glisk("lanes", *command, cwd=tmp_path)
+        assert (refused.returncode, "There is no lane 'nowhere'" in refused.stderr) == (2, True)
+
+
+def test_a_lane_that_is_held_already_is_told_apart_and_its_rate_can_be_set(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    glisk("psql", "--", "-c", "INSERT INTO lanes (lane, max_concurrency) VALUES ('replicate', 4)", cwd=tmp_path)
+    assert glisk("lanes", "hold", "replicate", "first", cwd=tmp_path).returncode == 0
+    assert "was held already" in glisk("lanes", "hold", "replicate", "second", cwd=tmp_path).stdout
+    limited = glisk("lanes", "limit", "replicate", "9", "--rate", "2.5", cwd=tmp_path)
+    assert limited.stdout == "replicate takes 9 at once, 2.5 a second.\n"
+    (lane,) = json.loads(glisk("lanes", "ls", "--json", cwd=tmp_path).stdout)
+    assert (lane["held_reason"], lane["max_concurrency"], lane["rate"], lane["max_rate"]) == ("first", 9, 2.5, 2.5)
+    assert glisk("lanes", "limit", "replicate", "9", "--rate", "none", cwd=tmp_path).returncode == 0
+    (lane,) = json.loads(glisk("lanes", "ls", "--json", cwd=tmp_path).stdout)
+    assert lane["max_rate"] is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("work --lease inf", "work --lease nan", "work --poll inf", "work --drain 1e300", "work --processes 1000000"),
+        *("jobs ls --limit 99999999999999999999", "lanes limit x 99999999999", "lanes limit x 1 --rate nan"),
+        *("lanes limit x 1 --rate -1", "lanes limit x 1 --rate fast", "jobs retry", "jobs retry --workflow image_edit"),
+        *(f"jobs {verb} --workflow nope" for verb in ("ls", "dead", "retrying", "retry --dead")),
+    ],
+)
+def test_wrong_usage_is_a_sentence_and_exit_code_2(command: str, tmp_path: Path) -> None:
+    refused = glisk(*command.split(), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+    assert "Error" in refused.stderr
+    assert ("danbooru_tagger" in refused.stderr) == ("nope" in command), "the workflows there are"
+
+
+def test_what_is_not_retried_is_told_with_its_reason(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    dead = "status, finished_at, error_message) VALUES ('no_such', 'failed', now(), 'x')"
+    glisk("psql", "--", "-c", f"INSERT INTO jobs (workflow, {dead}", cwd=tmp_path)
+    retried = glisk("jobs", "retry", "--dead", cwd=tmp_path)
+    assert retried.stdout == "0 of 1 wait again.\n"
+    assert retried.stderr == "1 not retried: there is no workflow 'no_such' of jobs.\n"
+
+
+def test_jobs_of_a_paused_workflow_say_so(tmp_path: Path) -> None:
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    glisk("psql", "--", "-c", "INSERT INTO jobs (workflow) VALUES ('image_generation'), ('r2_image')", cwd=tmp_path)
+    assert glisk("workflows", "pause", "r2_image", cwd=tmp_path).returncode == 0
+    listed = json.loads(glisk("jobs", "ls", "--json", cwd=tmp_path).stdout)
+    assert [(job["workflow"], job["note"]) for job in listed] == [
+        ("r2_image", "workflow paused"),
+        ("image_generation", None),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -11,7 +12,8 @@ import typer
 from glisk.cli.work import chosen, processors_of, size
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
-from glisk.errors import UnknownActiveState
+from glisk.errors import BadProcessor, UnknownActiveState
+from glisk.processors import Limits
 from glisk.workers.scaling import Size
 from glisk.workers.staffing import lane_steps, stations
 from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
@@ -57,6 +59,44 @@ def test_every_process_without_a_processor_is_told_at_once() -> None:
     assert "danbooru_tagger at ready-for-tagging" in text
     assert refused.value.exit_code == 2
     assert "--processors" in refused.value.fix
+
+
+class Laneless:
+    async def run(self, claim: Claim) -> Verdict:
+        return Done()
+
+
+class Greedy(Drawing):
+    limits = Limits(concurrency=-1, rate=0)
+
+
+class Idle:
+    lane: str | None = ""
+    limits = 3
+
+
+def test_every_class_that_cannot_be_a_processor_is_told_with_what_it_lacks() -> None:
+    kinds: Any = KINDS | {"thinking": Laneless, "editing": Greedy, "pinning": Idle}
+    with pytest.raises(BadProcessor) as refused:
+        stations([DANBOORU_TAGGER], WORKFLOWS.values(), kinds)
+    text = str(refused.value)
+    for part in (
+        *(
+            "test_staffing.Laneless: it has no `lane`",
+            "Greedy: its limits' concurrency is -1",
+            "Greedy: its limits' rate is 0",
+        ),
+        *("Idle: its lane is ''", "Idle: it has no `async def run`", "Idle: its limits must be Limits"),
+    ):
+        assert part in text
+    assert "Drawing" not in text
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), 1e-300, "fast"])
+def test_a_rate_that_lets_nothing_through_is_refused(rate: Any) -> None:
+    assert list(Limits(1, rate).problems())
+    assert not list(Limits(0, 0.5).problems())
 
 
 def test_a_lane_counts_the_steps_of_workflows_that_others_serve() -> None:

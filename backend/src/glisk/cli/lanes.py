@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
@@ -14,6 +15,20 @@ from glisk.engine.link import Link
 
 app = typer.Typer(help="See, hold, resume and limit the lanes to the providers.", no_args_is_help=True)
 T = TypeVar("T")
+
+MOST_AT_ONCE = 1_000_000
+SLOWEST = 1e-6  # one call in twelve days
+
+
+def a_rate(text: str) -> float:
+    try:
+        rate = 0 if text == "none" else float(text)
+    except ValueError:
+        rate = math.nan
+    if rate != 0 and not SLOWEST <= rate <= lanes.ANY_RATE:
+        raise typer.BadParameter(f"{text!r} is no rate: say calls a second ({SLOWEST:f} or more), or none.")
+    return rate or lanes.ANY_RATE
+
 
 Name = Annotated[str, typer.Argument(help="The lane's name, as `ls` shows it.")]
 
@@ -36,28 +51,38 @@ def ls(as_json: output.Json = False) -> None:
 @app.command()
 def hold(lane: Name, reason: Annotated[str, typer.Argument(help="Why; everybody will read it.")]) -> None:
     """Claim nothing for this provider until it is resumed. What is under way goes on."""
-    tell(
-        lane,
-        over_a_link(lambda link: lanes.hold(link, lane, reason)),
-        f"{lane} is held.",
-        "is not there, or held already",
-    )
+    if over_a_link(lambda link: on(link, lane, lanes.hold(link, lane, reason))):
+        typer.echo(f"{lane} is held.")
+    else:
+        typer.echo(f"{lane} was held already, and its reason stands: glisk lanes ls")
 
 
 @app.command()
 def resume(lane: Name) -> None:
     """Let a held or closed lane go on."""
-    tell(lane, over_a_link(lambda link: lanes.resume(link, lane)), f"{lane} is open.", "is not there")
+    over_a_link(lambda link: on(link, lane, lanes.resume(link, lane)))
+    typer.echo(f"{lane} is open.")
 
 
 @app.command()
-def limit(lane: Name, concurrency: Annotated[int, typer.Argument(min=0, help="How many calls at once.")]) -> None:
-    """Change how many calls may be under way at once."""
-    changed = over_a_link(lambda link: lanes.limit(link, lane, concurrency))
-    tell(lane, changed, f"{lane} takes {concurrency} at once.", "is not there")
+def limit(
+    lane: Name,
+    concurrency: Annotated[int, typer.Argument(min=0, max=MOST_AT_ONCE, help="How many calls at once.")],
+    rate: Annotated[
+        float | None,
+        typer.Option(parser=a_rate, metavar="R", help="How many calls a second; none or 0 for no limit."),
+    ] = None,
+) -> None:
+    """Change how many calls may be under way at once, and how many a second. Without --rate that stays as it is."""
+    over_a_link(lambda link: on(link, lane, lanes.limit(link, lane, concurrency, rate)))
+    seconds = {None: "", lanes.ANY_RATE: ", as often as it likes"}.get(rate, f", {rate} a second")
+    typer.echo(f"{lane} takes {concurrency} at once{seconds}.")
 
 
-def tell(lane: str, is_done: bool, sentence: str, otherwise: str) -> None:
-    if not is_done:
-        raise typer.BadParameter(f"The lane {lane!r} {otherwise}.")
-    typer.echo(sentence)
+async def on(link: Link, lane: str, change: Awaitable[bool]) -> bool:
+    """Whether it changed something. That a lane is not there is another thing."""
+    changed = await change
+    names = [] if changed else [row["lane"] for row in await lanes.every_lane(link)]
+    if not changed and lane not in names:
+        raise typer.BadParameter(f"There is no lane {lane!r}. There are: {', '.join(names) or 'none yet'}.")
+    return changed

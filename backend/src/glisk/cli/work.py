@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,15 @@ from glisk.workers.staffing import Crew, stations
 from glisk.workflows import WORKFLOWS
 
 LARGEST_CLAIM = 100
+MOST_PROCESSES, MOST_ROWS, A_DAY, AN_HOUR = 1000, 100_000, 86_400, 3600
+
+
+def a_number(seconds: float) -> float:
+    """A range lets nan through."""
+    if math.isnan(seconds):
+        raise typer.BadParameter("nan is no number of seconds.")
+    return seconds
+
 
 Workflows = Annotated[
     list[str] | None, typer.Option("--workflow", metavar="NAME", help="Serve this one (again for more). Default: all.")
@@ -29,13 +39,32 @@ Modules = Annotated[
     list[str] | None,
     typer.Option("--processors", metavar="MODULE", help="Import this module, which registers processors (repeatable)."),
 ]
-Processes = Annotated[int | None, typer.Option("--processes", min=1, help="So many processes. Default: one.")]
-Minimum = Annotated[int | None, typer.Option("--min", min=1, help="At least so many processes, more as work waits.")]
-Maximum = Annotated[int | None, typer.Option("--max", min=1, help="At most so many processes.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="So many rows at once in each process.")]
-Drain = Annotated[float, typer.Option(min=0, help="Seconds to finish in when asked to stop; the rest waits again.")]
-Lease = Annotated[float, typer.Option(min=1, help="Seconds after which the work of a dead process is given to others.")]
-Poll = Annotated[float, typer.Option(min=0.1, help="Seconds between looks at what waits, besides being told of it.")]
+Processes = Annotated[
+    int | None, typer.Option("--processes", min=1, max=MOST_PROCESSES, help="So many processes. Default: one.")
+]
+Minimum = Annotated[
+    int | None, typer.Option("--min", min=1, max=MOST_PROCESSES, help="At least so many processes, more as work waits.")
+]
+Maximum = Annotated[int | None, typer.Option("--max", min=1, max=MOST_PROCESSES, help="At most so many processes.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="So many rows at once in each process.")]
+Drain = Annotated[
+    float,
+    typer.Option(
+        min=0, max=A_DAY, callback=a_number, help="Seconds to finish in when asked to stop; the rest waits again."
+    ),
+]
+Lease = Annotated[
+    float,
+    typer.Option(
+        min=1, max=A_DAY, callback=a_number, help="Seconds after which the work of a dead process is given to others."
+    ),
+]
+Poll = Annotated[
+    float,
+    typer.Option(
+        min=0.1, max=AN_HOUR, callback=a_number, help="Seconds between looks at what waits, besides being told of it."
+    ),
+]
 Lifeline = Annotated[int | None, typer.Option("--lifeline", hidden=True)]  # a file descriptor: we are a supervisor's
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import math
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from glisk.engine.claim import Processor
-from glisk.errors import TwoProcessors
+from glisk.errors import BadProcessor, TwoProcessors
+
+MOST_AT_ONCE, SLOWEST = 2**31, 1e-6  # as the database can hold them
 
 Kind = TypeVar("Kind", bound=type[Processor])
 
@@ -22,6 +26,16 @@ class Limits:
 
     concurrency: int = 10
     rate: float | None = None
+
+    def problems(self) -> Iterator[str]:
+        if not isinstance(self.concurrency, int) or not 0 <= self.concurrency < MOST_AT_ONCE:
+            yield f"its limits' concurrency is {self.concurrency!r}, and must be a number of calls, 0 or more"
+        if self.rate is not None and not is_rate(self.rate):
+            yield f"its limits' rate is {self.rate!r}, and must be None or more than 0 calls a second"
+
+
+def is_rate(rate: Any) -> bool:
+    return isinstance(rate, int | float) and math.isfinite(rate) and rate >= SLOWEST
 
 
 class Registry:
@@ -54,6 +68,24 @@ def known(further: Iterable[str] = ()) -> Mapping[str, type[Processor]]:
 def import_modules(package: str, path: Iterable[str]) -> None:
     for module in pkgutil.iter_modules(path, f"{package}."):
         importlib.import_module(module.name)
+
+
+def require_sound(kinds: Iterable[type]) -> None:
+    """Told at the start, and not by the first row that meets it."""
+    wrong = [f"\n  {full_name(kind)}: {problem}" for kind in dict.fromkeys(kinds) for problem in problems_of(kind)]
+    if wrong:
+        raise BadProcessor("".join(wrong))
+
+
+def problems_of(kind: Any) -> Iterator[str]:
+    if not hasattr(kind, "lane"):
+        yield "it has no `lane`: name one, or say None"
+    elif not (kind.lane is None or (isinstance(kind.lane, str) and kind.lane)):
+        yield f"its lane is {kind.lane!r}, and must be a name or None"
+    if not inspect.iscoroutinefunction(getattr(kind, "run", None)):
+        yield "it has no `async def run`"
+    limits = getattr(kind, "limits", Limits())
+    yield from limits.problems() if isinstance(limits, Limits) else ["its limits must be Limits(…)"]
 
 
 def full_name(kind: type) -> str:

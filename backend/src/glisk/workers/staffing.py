@@ -14,7 +14,7 @@ from glisk.engine.link import Link
 from glisk.engine.worker import Pace, Station
 from glisk.engine.workflow import Workflow, WorkTable
 from glisk.errors import UnknownActiveState
-from glisk.processors import Limits
+from glisk.processors import Limits, require_sound
 from glisk.workers.scaling import Size
 
 Kinds: TypeAlias = Mapping[str, type[Processor]]
@@ -39,6 +39,7 @@ class Crew:
 def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds) -> list[Station]:
     """One for every step of the workflows served. A process that several of them share has one processor object."""
     require_processors(served, kinds)
+    require_sound(kinds.values())
     staff = {step.process: kinds[step.process]() for flow in served for step in flow.steps.values()}
     through = lane_steps(every, kinds)
     return [
