@@ -68,6 +68,11 @@ async def test_what_waits_for_a_held_lane_calls_for_nobody(link: Link, connectio
     assert await measure(link, staff("provider"), 100, "ours-") == Load(ready=0, live=0)
 
 
+async def test_what_waits_for_a_lane_that_somebody_deleted_calls_for_nobody(link: Link, connection: Any) -> None:
+    await enqueue(connection, 20, DANBOORU_TAGGER)
+    assert await measure(link, staff("provider"), 100, "ours-") == Load(ready=0, live=0)
+
+
 async def test_a_missing_lane_is_made_and_an_existing_one_is_left_alone(link: Link, connection: Any) -> None:
     await make_lanes(link, [*staff("provider", Limits(4, rate=2.5)), *staff("provider", Limits(9)), *staff("other")])
     found = {row["lane"]: (row["max_concurrency"], row["rate"]) for row in await lanes.every_lane(link)}

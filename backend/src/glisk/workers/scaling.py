@@ -47,11 +47,12 @@ def wanted(ready: int, live: int, minimum: int, maximum: int, per_process: int) 
 
 
 def total(steps: Iterable[StepLoad], room: Mapping[str, int]) -> Load:
-    """A lane takes no more than it has room for, however much waits and however many processes there are."""
+    """A lane takes no more than it has room for, however much waits and however many processes there are; one that is
+    missing takes nothing."""
     ready, live = 0, 0
     left = dict(room)
     for step in steps:
-        useful = step.ready if step.lane is None else min(step.ready, left.get(step.lane, step.ready))
+        useful = step.ready if step.lane is None else min(step.ready, left.get(step.lane, 0))
         if step.lane in left:
             left[step.lane] -= useful
         ready, live = ready + useful, live + step.live
