@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,14 +23,6 @@ from glisk.workflows import WORKFLOWS
 LARGEST_CLAIM = 100
 MOST_PROCESSES, MOST_ROWS, A_DAY, AN_HOUR = 1000, 100_000, 86_400, 3600
 
-
-def a_number(seconds: float) -> float:
-    """A range lets nan through."""
-    if math.isnan(seconds):
-        raise typer.BadParameter("nan is no number of seconds.")
-    return seconds
-
-
 Workflows = Annotated[
     list[str] | None, typer.Option("--workflow", metavar="NAME", help="Serve this one (again for more). Default: all.")
 ]
@@ -49,21 +40,15 @@ Maximum = Annotated[int | None, typer.Option("--max", min=1, max=MOST_PROCESSES,
 Concurrency = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="So many rows at once in each process.")]
 Drain = Annotated[
     float,
-    typer.Option(
-        min=0, max=A_DAY, callback=a_number, help="Seconds to finish in when asked to stop; the rest waits again."
-    ),
+    typer.Option(min=0, max=A_DAY, help="Seconds to finish in when asked to stop; the rest waits again."),
 ]
 Lease = Annotated[
     float,
-    typer.Option(
-        min=1, max=A_DAY, callback=a_number, help="Seconds after which the work of a dead process is given to others."
-    ),
+    typer.Option(min=1, max=A_DAY, help="Seconds after which the work of a dead process is given to others."),
 ]
 Poll = Annotated[
     float,
-    typer.Option(
-        min=0.1, max=AN_HOUR, callback=a_number, help="Seconds between looks at what waits, besides being told of it."
-    ),
+    typer.Option(min=0.1, max=AN_HOUR, help="Seconds between looks at what waits, besides being told of it."),
 ]
 Lifeline = Annotated[int | None, typer.Option("--lifeline", hidden=True)]  # a file descriptor: we are a supervisor's
 
