@@ -296,19 +296,22 @@ SELECT id, job_id, created, (SELECT count(pg_notify($13, w)) FROM (SELECT DISTIN
 -- name: depend (child, parents, on failure)
 -- In the enqueueing transaction. Touching the parents makes a settle that races us see has_children. A parent that has
 -- already ended well holds nobody up; one that has not ended well, or does not exist, is returned for the caller to judge.
-WITH waits AS (UPDATE {table} SET has_children = true WHERE id = ANY ($2::bigint[]) AND finished_at IS NULL RETURNING id),
+-- Parents are locked in the order of their ids, as everywhere.
+WITH open AS MATERIALIZED (SELECT id FROM {table} WHERE id = ANY ($2::bigint[]) AND finished_at IS NULL ORDER BY id FOR UPDATE),
+waits AS (UPDATE {table} t SET has_children = true FROM open WHERE t.id = open.id RETURNING t.id),
 edge AS (INSERT INTO {edges} (parent_id, child_id, on_failure) SELECT id, $1, $3 FROM waits RETURNING parent_id),
 child AS (
-  UPDATE {table} SET dependency_count = dependency_count + (SELECT count(*) FROM edge), 
+  UPDATE {table} SET dependency_count = dependency_count + (SELECT count(*) FROM edge),
     parent_job_id = (SELECT id FROM {table} WHERE id = ($2::bigint[])[1])
   WHERE id = $1)
 SELECT parent_id FROM edge
 
 -- name: pause (ids, paused, actor)
-WITH moved AS (
-  UPDATE {table} SET paused_at = CASE WHEN $2 THEN now() END, updated_at = now()
-  WHERE id = ANY ($1::bigint[]) AND finished_at IS NULL AND (paused_at IS NULL) = $2
-  RETURNING id, workflow, status, epoch)
+WITH open AS MATERIALIZED (
+  SELECT id FROM {table} WHERE id = ANY ($1::bigint[]) AND finished_at IS NULL AND (paused_at IS NULL) = $2 ORDER BY id FOR UPDATE),
+moved AS (
+  UPDATE {table} t SET paused_at = CASE WHEN $2 THEN now() END, updated_at = now() FROM open WHERE t.id = open.id
+  RETURNING t.id, t.workflow, t.status, t.epoch)
 INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
 SELECT id, workflow, status, status, epoch, $3, jsonb_build_object('paused', $2) FROM moved
 RETURNING item_id AS id
