@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import pwd
+import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import asyncpg
 import psutil
 import pytest
 
@@ -123,10 +127,96 @@ def test_it_dies_with_its_keeper_and_the_next_user_starts_a_new_one(tmp_path: Pa
 def test_it_recovers_from_a_killed_server(tmp_path: Path) -> None:
     with postgres.running(tmp_path / "pg") as url:
         asyncio.run(execute(url, "CREATE TABLE kept AS SELECT 42 AS x"))
-        for process in [server_of(tmp_path / "pg"), *server_of(tmp_path / "pg").children()]:
-            process.kill()
+        kill(tmp_path / "pg")
     with postgres.running(tmp_path / "pg", FAST) as url:
         assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
+
+
+def kill(home: Path) -> None:
+    """The server alone, as the kernel does when memory is short: its children notice later."""
+    server = server_of(home)
+    server.kill()
+    server.wait()
+
+
+def until_logged(home: Path, words: str) -> str:
+    """The log, once it has these words; the test's timeout is the limit."""
+    while words not in (log := (home / "log").read_text()):
+        pass
+    return log
+
+
+@pytest.mark.faults
+def test_a_killed_server_is_back_on_the_same_address_while_it_is_used(tmp_path: Path) -> None:
+    home = tmp_path / "pg"
+    with postgres.running(home) as url:
+        asyncio.run(execute(url, "CREATE TABLE kept AS SELECT 42 AS x"))
+        for _ in range(3):
+            kill(home)
+            assert postgres.wait_for_port(home) == urlsplit(url).port
+            assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
+        assert (home / "log").read_text().count("the server ended by signal 9 while in use") == 3
+    assert not postgres.is_used(home)
+
+
+@pytest.mark.faults
+def test_a_server_that_was_stopped_under_its_users_is_back_too(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        server = server_of(tmp_path / "pg")
+        server.send_signal(signal.SIGINT)
+        server.wait()
+        assert postgres.wait_for_port(tmp_path / "pg") == urlsplit(url).port
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+
+
+@pytest.mark.faults
+async def test_a_child_that_does_not_notice_its_server_s_death_is_no_obstacle(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        connection = await asyncpg.connect(url)
+        child = psutil.Process(connection.get_server_pid())
+        child.suspend()
+        kill(tmp_path / "pg")
+        await asyncio.to_thread(postgres.wait_for_port, tmp_path / "pg")
+        assert await fetchval(url, "SELECT 1") == 1
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+        connection.terminate()
+
+
+@pytest.mark.faults
+def test_a_user_who_comes_while_the_server_is_away_waits_for_it(tmp_path: Path) -> None:
+    with postgres.running(tmp_path / "pg", FAST) as url:
+        kill(tmp_path / "pg")
+        with another_user_of(tmp_path / "pg") as (_, theirs):
+            assert theirs == url
+            assert asyncio.run(fetchval(theirs, "SELECT 1")) == 1
+
+
+@pytest.mark.faults
+def test_a_server_that_cannot_start_again_is_tried_ever_more_rarely_until_it_can(tmp_path: Path) -> None:
+    home = tmp_path / "pg"
+    version = home / "data" / "PG_VERSION"
+    with postgres.running(home, FAST) as url:
+        good = version.read_text()
+        version.write_text("17\n")
+        kill(home)
+        log = until_logged(home, "again in 1.6 s")
+        assert re.findall(r"again in (\S+) s", log)[-4:] == ["0.2", "0.4", "0.8", "1.6"]
+        version.write_text(good)
+        postgres.wait_for_port(home)
+        assert asyncio.run(fetchval(url, "SELECT 1")) == 1
+
+
+@pytest.mark.faults
+def test_nothing_is_started_any_more_when_the_last_user_leaves_during_a_rest(tmp_path: Path) -> None:
+    home = tmp_path / "pg"
+    with postgres.running(home, FAST):
+        (home / "data" / "PG_VERSION").write_text("17\n")
+        kill(home)
+        log = until_logged(home, "again in 3.2 s")
+        left_at = time.monotonic()
+    assert time.monotonic() - left_at < 2
+    assert not postgres.is_used(home)
+    assert (home / "log").read_text() == log
 
 
 def test_a_pid_file_that_now_names_another_process_is_no_obstacle(tmp_path: Path) -> None:

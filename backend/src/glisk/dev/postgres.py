@@ -100,7 +100,8 @@ def wait_for_port(home: Path) -> int:
         if not is_kept(home):
             raise EmbeddedPostgresFailed(f"{last_words(home)} (the whole log: {home / 'log'})")
         time.sleep(0.01)
-    raise EmbeddedPostgresFailed(f"It was not ready after {START_DEADLINE_S:.0f} s (the log: {home / 'log'}).")
+    late = f"It was not ready after {START_DEADLINE_S:.0f} s"
+    raise EmbeddedPostgresFailed(f"{late}: {last_words(home)} (the whole log: {home / 'log'})")
 
 
 def published_port(home: Path) -> int | None:
