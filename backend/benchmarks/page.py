@@ -28,7 +28,7 @@ def rendered(rows: Sequence[Row]) -> str:
 
 def cells(row: Row) -> list[str]:
     numbers = [short(row["ours"]), short(row["theirs"]), f"{row['ratio']:.2f}", f"{row['at_least']:g}"]
-    return [row["part"], row["measure"], row["peer"], *numbers, "yes" if row["holds"] else "**no**"]
+    return [row["part"], row["measure"], row["peer"], *numbers, "yes" if row["holds"] else "NO"]
 
 
 def short(number: float) -> str:
