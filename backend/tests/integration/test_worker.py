@@ -546,7 +546,7 @@ async def test_what_becomes_ready_behind_a_burst_is_found_when_it_ends(database_
 
     async def let_go(claim: Claim) -> Verdict:
         if claim.id == ids[60]:
-            await link.fetch("UPDATE jobs SET paused_at = NULL WHERE id = $1", ids[0])
+            await control.resume(link, JOBS, [ids[0]], "anna")
         return Done()
 
     async with at_work(database_url, {"only": Recorder(let_go)}, pace=replace(PACE, poll=timedelta(hours=1))):
