@@ -99,7 +99,7 @@ def retry(
     async def chosen(board: JobBoard) -> list[int]:
         if all_dead:
             return await board.every_dead(workflow)
-        return [(await required(board, job))["id"] for job in jobs or []]
+        return await ids_of(board, jobs or [])
 
     ids = on_the_board(chosen)
     output.confirm(f"Retry {len(ids)} jobs?", yes=yes or len(ids) < 2)
@@ -117,11 +117,7 @@ def retry(
 @app.command()
 def cancel(jobs: Jobs, yes: output.Yes = False) -> None:
     """Stop jobs, waiting or at work."""
-
-    async def chosen(board: JobBoard) -> list[int]:
-        return [(await required(board, job))["id"] for job in jobs]
-
-    ids = on_the_board(chosen)
+    ids = on_the_board(lambda board: ids_of(board, jobs))
     output.confirm(f"Cancel {len(ids)} jobs?", yes=yes)
     moved = on_the_board(lambda board: board.cancel(ids, getpass.getuser()))
     typer.echo(f"{len(moved)} of {len(ids)} cancelled.")
@@ -160,9 +156,13 @@ def resume(jobs: Jobs) -> None:
 
 def say(jobs: list[str], what: str, action: Callable[[JobBoard, list[int]], Awaitable[list[int]]]) -> None:
     async def act(board: JobBoard) -> list[int]:
-        return await action(board, [(await required(board, job))["id"] for job in jobs])
+        return await action(board, await ids_of(board, jobs))
 
     typer.echo(f"{len(on_the_board(act))} of {len(jobs)} {what}.")
+
+
+async def ids_of(board: JobBoard, jobs: list[str]) -> list[int]:
+    return [(await required(board, job))["id"] for job in jobs]
 
 
 async def required(board: JobBoard, key: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from glisk import __version__
 from glisk.cli import output
 from glisk.errors import GliskError
+from glisk.workers.signals import INTERRUPTED
 
 # Every command and the module that mounts it.
 COMMANDS = {
@@ -80,4 +81,4 @@ def main() -> None:
         output.complain(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(output.INTERRUPTED)
+        sys.exit(INTERRUPTED)

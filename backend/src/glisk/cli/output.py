@@ -18,7 +18,6 @@ from rich.table import Table
 
 from glisk.errors import GliskError
 
-INTERRUPTED = 130
 LARGEST_EXACT = 2**53  # a larger number loses digits in most JSON readers
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

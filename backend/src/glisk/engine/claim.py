@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from glisk.engine.decide import Row, Verdict
 from glisk.engine.options import own_backoff
-from glisk.engine.workflow import Workflow
+from glisk.engine.workflow import Workflow, WorkTable
 
 Fence: TypeAlias = tuple[int, int]  # an id and its epoch: which claim is meant, of the several a row may have had
 
@@ -60,6 +61,24 @@ class Claim:
         opts = row[table.options] if table.options else None
         most, backoff = row["max_attempts"] if table.options else None, own_backoff(opts) if opts else None
         return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most, backoff)
+
+
+def by_table(claims: Iterable[Claim]) -> dict[WorkTable, list[Claim]]:
+    found: dict[WorkTable, list[Claim]] = defaultdict(list)
+    for claim in claims:
+        found[claim.workflow.table].append(claim)
+    return found
+
+
+def fences(claims: Iterable[Claim]) -> tuple[list[int], list[int]]:
+    """Their ids and their epochs, as a statement takes them."""
+    return [claim.id for claim in claims], [claim.epoch for claim in claims]
+
+
+def lost(claims: Iterable[Claim], kept: Iterable[Any]) -> set[Fence]:
+    """Those that a fenced write did not find."""
+    ids = {row["id"] for row in kept}
+    return {claim.fence for claim in claims if claim.id not in ids}
 
 
 class Processor(Protocol):

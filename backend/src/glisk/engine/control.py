@@ -22,7 +22,7 @@ async def move(
     ends = error is not None
     rows = await fetch(statement("control", table), list(ids), status, ends, error, actor, ends)
     await fetch("SELECT pg_notify($1, '')", wakeup.LOST)
-    await fetch("SELECT pg_notify($1, '')", wakeup.WORK)
+    await wakeup.notify(fetch, "")
     return [row["id"] for row in rows]
 
 
@@ -48,7 +48,7 @@ async def pause(link: Link, table: WorkTable, ids: Sequence[int], actor: str) ->
 async def resume(link: Link, table: WorkTable, ids: Sequence[int], actor: str) -> list[int]:
     async with link.transaction() as fetch:
         rows = await fetch(statement("pause", table), list(ids), False, actor)
-        await fetch("SELECT pg_notify($1, '')", wakeup.WORK)
+        await wakeup.notify(fetch, "")
         return [row["id"] for row in rows]
 
 

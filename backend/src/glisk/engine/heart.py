@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
 import structlog
 
-from glisk.engine.claim import Claim, Fence
+from glisk.engine.claim import Claim, Fence, by_table, fences, lost
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
-from glisk.engine.workflow import WorkTable
 
 log = structlog.get_logger()
 
@@ -68,13 +66,10 @@ class Heart:
 
     async def beat(self, link: Link) -> None:
         """One statement a table. What does not come back is no longer ours."""
-        by_table: dict[WorkTable, dict[int, int]] = defaultdict(dict)
-        for claim in self.held():
-            by_table[claim.workflow.table][claim.id] = claim.epoch
-        for table, epochs in by_table.items():
-            kept = await link.fetch(statement("heartbeat", table), list(epochs), list(epochs.values()), self.lease)
-            if lost := set(epochs) - {row["id"] for row in kept}:
-                self.on_lost({(id, epochs[id]) for id in lost})
+        for table, claims in by_table(self.held()).items():
+            kept = await link.fetch(statement("heartbeat", table), *fences(claims), self.lease)
+            if gone := lost(claims, kept):
+                self.on_lost(gone)
 
     def held(self) -> list[Claim]:
         """A copy made in one piece: the event loop's thread goes on claiming and settling."""

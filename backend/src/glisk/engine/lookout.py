@@ -1,4 +1,5 @@
-"""Wakes a worker when the next delayed row is due, so that it need not wait for the poll."""
+"""What a worker should know of the rows that wait: when the next delayed one is due, so that it need not wait for the poll, and
+whether there are suspects."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from glisk.engine.link import Link, LinkLost
 from glisk.engine.statements import statement
@@ -36,9 +38,16 @@ class Lookout:
 
     async def next_due(self) -> float | None:
         """Seconds from now; None when nothing is due soon."""
-        found: list[float] = []
-        for table, steps in self.steps.items():
-            names, waitings = map(list, zip(*steps, strict=True))
-            (row,) = await self.link.fetch(statement("due", table), names, waitings, SINCE, HORIZON)
-            found += [row["seconds"]] if row["seconds"] is not None else []
-        return min(found, default=None)
+        rows = await self.ask("due", SINCE, HORIZON)
+        return min((row["seconds"] for row in rows if row["seconds"] is not None), default=None)
+
+    async def any_suspect(self) -> bool:
+        return any(row["any"] for row in await self.ask("suspects"))
+
+    async def ask(self, name: str, *terms: Any) -> list[Any]:
+        """One row a table."""
+        return [
+            row
+            for table, steps in self.steps.items()
+            for row in await self.link.fetch(statement(name, table), *map(list, zip(*steps, strict=True)), *terms)
+        ]

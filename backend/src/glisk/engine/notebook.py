@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from glisk.engine import store
-from glisk.engine.claim import Claim, Fence
+from glisk.engine.claim import Claim, Fence, by_table, fences, lost
 from glisk.engine.link import Link, persistently
 from glisk.engine.statements import statement
-from glisk.engine.workflow import WorkTable
 
 EVERY_S = 0.5  # a percentage that a person watches need not be newer
 
@@ -49,11 +47,7 @@ class Notebook:
 
     async def flush(self, reached: Mapping[Claim, int]) -> None:
         """It renews the leases too: who makes progress is alive."""
-        by_table: dict[WorkTable, list[Claim]] = defaultdict(list)
-        for claim in reached:
-            by_table[claim.workflow.table].append(claim)
-        for table, claims in by_table.items():
-            terms = [claim.id for claim in claims], [claim.epoch for claim in claims], [reached[c] for c in claims]
-            kept = await self.link.fetch(statement("progress", table), *terms, self.lease)
-            ids = {row["id"] for row in kept}
-            self.on_lost({claim.fence for claim in claims if claim.id not in ids})
+        for table, claims in by_table(reached).items():
+            percents = [reached[claim] for claim in claims]
+            kept = await self.link.fetch(statement("progress", table), *fences(claims), percents, self.lease)
+            self.on_lost(lost(claims, kept))

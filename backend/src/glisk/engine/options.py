@@ -13,6 +13,10 @@ from glisk.engine.workflow import Backoff
 A_YEAR = timedelta(days=365)
 Milliseconds = Annotated[int, Meta(ge=0, le=int(A_YEAR.total_seconds() * 1000))]
 
+MOST_ATTEMPTS = 1000
+Attempts = Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)]
+Priority = Annotated[int, Meta(ge=0, le=9)]
+
 
 class Rest(Struct, frozen=True):
     delay: Milliseconds
@@ -27,8 +31,8 @@ class Options(Struct, frozen=True):
     """Others may stand beside them: they are stored, for the processor."""
 
     delay: Milliseconds | None = None
-    attempts: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    priority: Annotated[int, Meta(ge=0, le=9)] | None = None
+    attempts: Attempts | None = None
+    priority: Priority | None = None
     backoff: Rest | None = None
 
 

@@ -32,22 +32,17 @@ class Reaper:
     async def reap_table(self, table: WorkTable, workflows: list[Workflow]) -> int:
         async with self.link.transaction() as fetch:
             reaped = await fetch(statement("reap", table), *steps(workflows), self.most_reclaims, self.actor)
-            await self.release(fetch, table, reaped)
-        parked = [row for workflow in workflows for row in await self.park(workflow)]
+            parked = [row for workflow in workflows for row in await self.park(fetch, workflow)]
+            if table.edges:
+                ended = [row["id"] for row in (*reaped, *parked) if row["releases"]]
+                await store.release(fetch, table, ended, self.good)
         for what, row in [*(("lease expired", row) for row in reaped), *(("status unknown", row) for row in parked)]:
             log.warning(what, id=row["id"], workflow=row["workflow"], status=row["status"])
         return len(reaped)
 
-    async def park(self, workflow: Workflow) -> list[Any]:
-        statuses, table = sorted(workflow.statuses()), workflow.table
-        async with self.link.transaction() as fetch:
-            parked = await fetch(statement("park", table), workflow.name, statuses, self.actor)
-            await self.release(fetch, table, parked)
-        return parked
-
-    async def release(self, fetch: store.Fetch, table: WorkTable, ended: Iterable[Any]) -> None:
-        if table.edges:
-            await store.release(fetch, table, [row["id"] for row in ended if row["releases"]], self.good)
+    async def park(self, fetch: store.Fetch, workflow: Workflow) -> list[Any]:
+        statuses = sorted(workflow.statuses())
+        return list(await fetch(statement("park", workflow.table), workflow.name, statuses, self.actor))
 
 
 def steps(workflows: Iterable[Workflow]) -> tuple[list[Any], ...]:

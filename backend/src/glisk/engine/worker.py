@@ -25,7 +25,6 @@ from glisk.engine.lookout import Lookout
 from glisk.engine.notebook import Notebook
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
-from glisk.engine.statements import statement
 from glisk.engine.store import Decided
 from glisk.engine.workflow import Workflow, WorkTable
 
@@ -160,7 +159,8 @@ class Worker:
             return await self.claimed_in(station.lane, station, terms)
         floor = None if suspects else station.burst.floor()
         rows = await store.claim(self.link.fetch, station.workflow, station.waiting, **terms, floor=floor)
-        station.burst.goes_on(rows, limit)
+        if not suspects:
+            station.burst.goes_on(rows, limit)
         return rows, len(rows) < limit and floor is None
 
     async def claimed_in(self, lane: lanes.LaneSteps, station: Station, terms: Any) -> tuple[list[Any], bool]:
@@ -181,6 +181,7 @@ class Worker:
         verdict = await self.verdict_on(station, claim)
         if claim.is_lost:
             self.forget(claim.fence)
+            self.work.set()
         else:
             self.settler.put(station.workflow.table, decided(claim, verdict))
 
@@ -225,7 +226,6 @@ class Worker:
         """Not a later claim of the same row, which may be ours too."""
         if (claim := self.claims.get(fence[0])) and claim.epoch == fence[1]:
             del self.claims[fence[0]]
-        self.work.set()
 
     # Losing
 
@@ -271,17 +271,9 @@ class Worker:
         alone, so that it takes nobody along and nobody takes it."""
         while True:
             with suppress(LinkLost):
-                if await self.any_suspect():
+                if await self.lookout.any_suspect():
                     await self.try_alone()
             await asyncio.sleep(self.pace.lease.total_seconds() / 2)
-
-    async def any_suspect(self) -> bool:
-        found = False
-        for table, steps in waiting_by_table(self.stations).items():
-            names, waitings = map(list, zip(*steps, strict=True))
-            (row,) = await self.link.fetch(statement("suspects", table), names, waitings)
-            found = found or row["any"]
-        return found
 
     async def try_alone(self) -> None:
         self.is_closed = True

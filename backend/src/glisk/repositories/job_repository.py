@@ -15,12 +15,12 @@ from msgspec import Struct
 
 from glisk.engine import wakeup
 from glisk.engine.link import Link, Transaction
-from glisk.engine.options import Options
+from glisk.engine.options import MOST_ATTEMPTS, Options
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.engine.together import Together
 from glisk.errors import BadOptions, TooManyJobs, UnknownParent, UnknownWorkflow
-from glisk.repositories.refusal import LONGEST_DELAY, REFUSED, refusal
+from glisk.repositories.refusal import REFUSED, is_in_time, refusal
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 OPEN_JOBS = "SELECT count(*) AS n FROM (SELECT FROM jobs WHERE user_id = $1 AND finished_at IS NULL LIMIT $2) x"
@@ -33,8 +33,7 @@ COPIED = (
 FIRST = {name: next(iter(flow.steps)) for name, flow in WORKFLOWS.items() if flow.table is JOBS}
 VERSION_BITS, VERSION_4 = 0xF << 76 | 0x3 << 62, 0x4 << 76 | 0x2 << 62
 WORTH_COPYING = 200
-ON_FAILURE, NO_DELAY, OBJECT = frozenset({"fail", "ignore"}), timedelta(), ord("{")
-MOST_ATTEMPTS = 1000
+ON_FAILURE, OBJECT = frozenset({"fail", "ignore"}), ord("{")
 OPEN_KEYS = "SELECT unique_key FROM jobs WHERE unique_key = ANY ($1::text[]) AND finished_at IS NULL"
 ENDS = "SELECT id, status FROM jobs WHERE id = ANY ($1::bigint[])"
 
@@ -184,8 +183,7 @@ def as_columns(job: NewJob) -> tuple[Any, ...]:
 
 
 def is_within_bounds(job: NewJob) -> bool:
-    is_in_time = job.delay is None or NO_DELAY <= job.delay <= LONGEST_DELAY
-    return is_in_time and (job.max_attempts is None or 1 <= job.max_attempts <= MOST_ATTEMPTS)
+    return is_in_time(job.delay) and (job.max_attempts is None or 1 <= job.max_attempts <= MOST_ATTEMPTS)
 
 
 async def depend(fetch: Fetch, child: int, job: NewJob) -> None:

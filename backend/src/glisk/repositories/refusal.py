@@ -11,6 +11,7 @@ import asyncpg
 import msgspec
 from msgspec import Meta, Struct
 
+from glisk.engine.options import Attempts, Priority
 from glisk.engine.store import encode
 from glisk.errors import BadJob
 
@@ -19,7 +20,7 @@ REFUSED = (
     *(asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, asyncpg.ProgramLimitExceededError),
     *(TypeError, ValueError, OverflowError, RecursionError),
 )
-LONGEST_DELAY = timedelta(days=36500)
+NO_DELAY, LONGEST_DELAY = timedelta(), timedelta(days=36500)
 RULES = {
     "llm_task_is_whole": "An llm_task needs a conversation_id, a user_id and a name",
     "image_edit_is_whole": "An image_edit needs a project_id and a user_id",
@@ -39,7 +40,7 @@ class Sound(Struct, frozen=True):
     """A job's fields as they may be; msgspec's complaint names the one that is not."""
 
     workflow: str
-    priority: Annotated[int, Meta(ge=0, le=9)]
+    priority: Priority
     payload: dict[str, Any]
     delay: timedelta | None
     unique_key: str | None
@@ -48,7 +49,7 @@ class Sound(Struct, frozen=True):
     conversation_id: str | None
     project_id: UUID | None
     opts: dict[str, Any] | None
-    max_attempts: Annotated[int, Meta(ge=1, le=1000)] | None
+    max_attempts: Attempts | None
     parents: Sequence[Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]]
     on_failure: Literal["fail", "ignore"]
 
@@ -70,9 +71,13 @@ def fault_of(job: Any) -> str | None:
         return str(error).replace("`$.", "`")
     except RecursionError:
         return KINDS[asyncpg.StatementTooComplexError]
-    if job.delay is not None and not timedelta() <= job.delay <= LONGEST_DELAY:
+    if not is_in_time(job.delay):
         return f"Expected a `delay` of 0 to {LONGEST_DELAY.days} days"
     return next(unwritable(job), None)
+
+
+def is_in_time(delay: timedelta | None) -> bool:
+    return delay is None or NO_DELAY <= delay <= LONGEST_DELAY
 
 
 def unwritable(job: Any) -> Iterator[str]:
