@@ -1,0 +1,1 @@
+"""What a picture is: its format, its mark, its look."""

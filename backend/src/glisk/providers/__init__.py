@@ -1,0 +1,1 @@
+"""The outside world that draws: one file per provider, all behind one port."""

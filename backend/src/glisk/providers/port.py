@@ -1,0 +1,53 @@
+"""The port to whoever draws: an order in, a picture out, or one of the errors under ProviderError."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be drawn. The seed is this order's alone: by it the order is found again when its receipt was lost."""
+
+    prompt: str
+    seed: int
+    width: int = 1024
+    height: int = 1024
+
+
+@dataclass(slots=True)
+class Receipt:
+    """By what the provider knows the order. `keep` stores it for whoever comes after us; `is_resumed`: the order may have
+    been placed already, at `placed_at` or later, so look before anything is paid."""
+
+    keep: Callable[[str], Awaitable[None]]
+    placed_at: datetime
+    is_resumed: bool = False
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The bytes as the provider made them, where it keeps them (if it does), and what it charged (if it says)."""
+
+    data: bytes
+    url: str | None = None
+    cost: Decimal | None = None
+
+
+class Painter(Protocol):
+    """Draws an order that is new, or goes on with one that was placed before: the same order is never paid for twice."""
+
+    name: str
+    model: str
+
+    async def draw(self, order: Order, receipt: Receipt) -> Picture: ...
+
+    async def abandon(self, order: Order, receipt: Receipt) -> Decimal | None:
+        """Nobody wants it any more: stop it if it can be stopped. What it cost all the same, if that is known."""
+
+    async def close(self) -> None: ...
