@@ -21,11 +21,11 @@ class Order:
 
 @dataclass(slots=True)
 class Receipt:
-    """By what the provider knows the order. `keep` stores it for whoever comes after us; `is_resumed`: the order may have
-    been placed already, at `placed_at` or later, so look before anything is paid."""
+    """By what the provider knows the order. `keep` stores it for whoever comes after us. `is_resumed`: the order may have
+    been placed already, not before `opened_at`, so look before anything is paid."""
 
     keep: Callable[[str], Awaitable[None]]
-    placed_at: datetime
+    opened_at: datetime
     is_resumed: bool = False
     value: str | None = None
 

@@ -1,0 +1,60 @@
+"""Fetches a picture from where a provider has put it: streamed, and never more than a cap."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import re
+
+import httpx
+
+from glisk.errors import ProviderFailed, Uncertain
+
+LIMIT = 40 * 1024 * 1024
+TIMEOUT = httpx.Timeout(30.0, connect=5.0)
+DEADLINE_S = 120.0  # for all of it: a server that sends a byte now and then must not hold us for ever
+TRIES = 3
+REST_S = 0.5
+
+
+async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
+    """A picture that is no longer there was paid for in vain: transient. One that did not arrive is still there."""
+    if url.startswith("data:"):
+        return inline(url)
+    for rest in (REST_S * 2**n for n in range(TRIES)):
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                return await once(client, url)
+        except (httpx.HTTPError, TimeoutError) as error:
+            problem = f"The picture did not arrive: {error or type(error).__name__}"
+            await asyncio.sleep(rest)
+    raise Uncertain(problem, provider_code="download")
+
+
+async def once(client: httpx.AsyncClient, url: str) -> bytes:
+    """Without our token: the host of the pictures is not the one of the API."""
+    async with client.stream("GET", url, follow_redirects=True, timeout=TIMEOUT) as response:
+        if response.status_code in (403, 404, 410):
+            raise expired(f"its address answers {response.status_code}")
+        response.raise_for_status()
+        found = bytearray()
+        async for part in response.aiter_bytes():
+            found += part
+            if len(found) > LIMIT:
+                raise ProviderFailed(f"The picture is larger than {LIMIT >> 20} MB", category="image")
+        return bytes(found)
+
+
+def expired(why: str) -> ProviderFailed:
+    return ProviderFailed(f"The picture is no longer there: {why}", category="expired", provider_code="expired")
+
+
+def inline(url: str) -> bytes:
+    head, _, body = url.partition(",")
+    try:
+        if not re.search(r";base64$", head):
+            raise ValueError("not base64")
+        return base64.b64decode(body, validate=True)
+    except (ValueError, binascii.Error) as error:
+        raise ProviderFailed(f"The picture cannot be read: {error}", category="image") from error

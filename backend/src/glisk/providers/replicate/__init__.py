@@ -1,0 +1,1 @@
+"""Replicate behind the port."""

@@ -1,0 +1,198 @@
+"""Draws through Replicate: places an order once, finds it again when its answer was lost, waits for it, fetches the picture."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import httpx
+import structlog
+
+from glisk.errors import BadOrder, ProviderError, ProviderFailed, Uncertain
+from glisk.providers.download import expired, fetched
+from glisk.providers.port import Order, Picture, Receipt
+from glisk.providers.prices import Price
+from glisk.providers.replicate import output
+from glisk.providers.replicate.inputs import inputs, one_line, target
+from glisk.providers.replicate.poller import Looked, Poller, Rhythm
+from glisk.providers.replicate.prediction import Prediction
+from glisk.providers.replicate.wire import Api
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+OFFICIAL = "https://api.replicate.com"
+CLOCKS_DIFFER = timedelta(minutes=2)  # theirs and our database's
+FEW = 4  # so many predictions are asked for one by one; more are found in the list, a hundred at a time
+MOST_PAGES = 50
+USUAL = Rhythm()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How we deal with Replicate. `patience`: for how long one prediction may take, at their side and at ours; `grace`: the
+    looks at their list, in seconds after each other, before an order that was not answered counts as not taken."""
+
+    token: str
+    model: str
+    url: str = OFFICIAL
+    webhook: str | None = None
+    own_inputs: Mapping[str, Any] = field(default_factory=dict)
+    price: Price | None = None
+    patience: timedelta = timedelta(minutes=10)
+    rhythm: Rhythm = USUAL
+    grace: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+
+
+class Replicate:
+    name = "replicate"
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.model = terms, terms.model
+        self.api = Api(terms.url, terms.token, terms.patience)
+        self.downloads = httpx.AsyncClient()
+        self.poller = Poller(self.look, terms.rhythm)
+
+    async def draw(self, order: Order, receipt: Receipt) -> Picture:
+        prediction = await self.placed(order, receipt)
+        if not output.is_over(prediction):
+            prediction = await self.ended(prediction.id)
+        cost = output.cost(prediction, self.terms.price)
+        url = output.address(prediction, cost)
+        try:
+            data = await fetched(self.downloads, url)
+        except ProviderFailed as error:
+            error.cost = cost  # the picture is lost, the money too
+            raise
+        return Picture(data, None if url.startswith("data:") else url, cost)
+
+    async def abandon(self, order: Order, receipt: Receipt) -> Decimal | None:
+        """An order without a receipt may still be there. One that is over cannot be stopped any more, and was paid."""
+        found = await self.known(receipt.value) if receipt.value else await self.find(order, receipt)
+        if found and not output.is_over(found):
+            found = await self.api.cancel(found.id)
+        return output.cost(found, self.terms.price) if found else None
+
+    def hint(self, receipt: str) -> None:
+        self.poller.hint(receipt)
+
+    async def close(self) -> None:
+        await self.poller.close()
+        await self.downloads.aclose()
+        await self.api.close()
+
+    # Placing
+
+    async def placed(self, order: Order, receipt: Receipt) -> Prediction:
+        if receipt.value:
+            return await self.known(receipt.value)
+        if receipt.is_resumed and (found := await self.find_patiently(order, receipt)):
+            return found
+        return await uninterrupted(self.place(order, receipt))
+
+    async def place(self, order: Order, receipt: Receipt) -> Prediction:
+        """Never sent twice: an order whose answer was lost is looked for, and if it is not there, left open. Whoever comes
+        next looks again first."""
+        try:
+            prediction = await self.create(order)
+        except Uncertain as error:
+            log.warning("an order was not answered, looking for it", error=error.said, seed=order.seed)
+            if found := await self.find_patiently(order, receipt):
+                return found
+            raise
+        await receipt.keep(prediction.id)
+        return prediction
+
+    async def create(self, order: Order) -> Prediction:
+        further: dict[str, Any] = {}
+        if self.terms.webhook:
+            further = {"webhook": self.terms.webhook, "webhook_events_filter": ["completed"]}
+        asked = inputs(self.model, order, self.terms.own_inputs)
+        return await self.api.create(target(self.model), input=asked, **further)
+
+    # Finding
+
+    async def find_patiently(self, order: Order, receipt: Receipt) -> Prediction | None:
+        """It may show up in their list a moment after they took it."""
+        for rest in (*self.terms.grace, None):
+            if found := await self.find(order, receipt):
+                await receipt.keep(found.id)
+                return found
+            if rest is not None:
+                await asyncio.sleep(rest)
+        return None
+
+    async def find(self, order: Order, receipt: Receipt) -> Prediction | None:
+        """By its seed, which no other order of ours has while it is open."""
+        async for prediction in self.listed(receipt.opened_at - CLOCKS_DIFFER):
+            asked = prediction.input
+            if asked.get("seed") == order.seed and asked.get("prompt") == one_line(order.prompt):
+                return prediction
+        return None
+
+    async def listed(self, since: datetime) -> AsyncIterator[Prediction]:
+        """Newest first, as far back as that."""
+        instant = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        cursor = f"/v1/predictions?created_after={instant}"
+        for _ in range(MOST_PAGES):
+            predictions, following = await self.api.page(cursor)
+            for prediction in predictions:
+                if (prediction.created_at or instant)[:19] < instant[:19]:
+                    return
+                yield prediction
+            if not following:
+                return
+            cursor = following
+
+    async def known(self, id: str) -> Prediction:
+        try:
+            return await self.api.get(id)
+        except BadOrder as error:
+            raise expired(error.said) from error
+
+    # Waiting
+
+    async def ended(self, id: str) -> Prediction:
+        try:
+            async with asyncio.timeout(self.terms.patience.total_seconds() + 60):
+                return await self.poller.ended(id)
+        except TimeoutError as error:
+            raise Uncertain(f"Prediction {id} does not end", provider_code="timeout") from error
+
+    async def look(self, ids: Collection[str]) -> Looked:
+        found: dict[str, Prediction | ProviderError] = {}
+        if len(ids) > FEW:
+            found |= await self.look_through_list(set(ids))
+        rest = [id for id in ids if id not in found][: FEW * 4]
+        return found | dict(zip(rest, await asyncio.gather(*map(self.known_or_gone, rest)), strict=True))
+
+    async def look_through_list(self, ids: set[str]) -> dict[str, Prediction]:
+        found: dict[str, Prediction] = {}
+        async for prediction in self.listed(datetime.now(UTC) - self.terms.patience - CLOCKS_DIFFER):
+            if prediction.id in ids:
+                found[prediction.id] = prediction
+            if len(found) == len(ids):
+                break
+        return found
+
+    async def known_or_gone(self, id: str) -> Prediction | ProviderError:
+        try:
+            return await self.known(id)
+        except ProviderFailed as error:
+            if error.provider_code != "expired":
+                raise
+            return error
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """To its end, also when we are cancelled meanwhile: an order on its way must not lose its receipt."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

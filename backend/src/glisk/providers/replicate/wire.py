@@ -1,0 +1,104 @@
+"""The `replicate` package, with its defects worked around here and nowhere else: each is named where it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import httpx
+from replicate import prediction as package
+from replicate.client import Client
+
+from glisk.errors import ProviderError, ProviderFailed, Uncertain
+from glisk.providers.replicate import classify
+from glisk.providers.replicate.prediction import Prediction
+
+T = TypeVar("T")
+
+TIMEOUT = httpx.Timeout(20.0, connect=5.0)
+MOST_CONNECTIONS = 40
+
+
+class Api:
+    """The four calls we need. It keeps its own connections: two of them share nothing."""
+
+    def __init__(self, url: str, token: str, cancel_after: timedelta) -> None:
+        # 1.x of the package adds /v1 itself; 2.x wants it in the same variable.
+        base = url.removesuffix("/").removesuffix("/v1")
+        self.client = Client(api_token=token, base_url=base, timeout=TIMEOUT, transport=Wire(cancel_after))
+        self.calls: Any = self.client.predictions  # its overloads do not take what is put together at run time
+
+    async def create(self, target: dict[str, str], **asked: Any) -> Prediction:
+        return seen(await read(self.calls.async_create(**target, **asked), Uncertain))
+
+    async def get(self, id: str) -> Prediction:
+        return seen(await read(self.calls.async_get(id), ProviderFailed))
+
+    async def page(self, cursor: str) -> tuple[list[Prediction], str | None]:
+        """And where the next one is, if there is one."""
+        page = await read(self.calls.async_list(cursor), ProviderFailed)
+        return [seen(result) for result in page.results], page.next
+
+    async def cancel(self, id: str) -> Prediction:
+        return seen(await read(self.calls.async_cancel(id), Uncertain))
+
+    async def close(self) -> None:
+        await self.client._async_client.aclose()  # Defect: there is no other way to let its connections go.
+
+
+async def read(answer: Awaitable[T], unreadable: type[ProviderError]) -> T:
+    """Defect: what the package cannot read leaves it as whatever its parsers raise."""
+    try:
+        return await answer
+    except ValueError as error:
+        said = f"Replicate's answer cannot be read: {str(error)[:200]}"
+        raise unreadable(said, provider_code="unreadable") from error
+
+
+def seen(found: package.Prediction) -> Prediction:
+    seconds = (found.metrics or {}).get("predict_time") or 0.0
+    asked, logs, created = found.input or {}, found.logs or "", found.created_at or ""
+    return Prediction(found.id, found.status, asked, found.output, found.error, logs, float(seconds), created)
+
+
+class Wire(httpx.AsyncBaseTransport):
+    """Beneath the package's own transport, so that its errors never leave here but as ours."""
+
+    def __init__(self, cancel_after: timedelta) -> None:
+        self.cancel_after = f"{int(cancel_after.total_seconds())}s"
+        limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
+        self.inner = httpx.AsyncHTTPTransport(limits=limits)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        # Defect: `create` without `wait` sends `timeout=None`, which httpx takes for "no timeout at all".
+        request.extensions["timeout"] = TIMEOUT.as_dict()
+        # Defect: `Cancel-After` cannot be asked for. Without it a prediction that we lost sight of runs, and is paid, for
+        # up to half an hour.
+        if request.method == "POST" and request.url.path.endswith("/predictions"):
+            request.headers["Cancel-After"] = self.cancel_after
+        try:
+            response = await self.inner.handle_async_request(request)
+            response.request = request
+            await response.aread()
+        # Defect: what breaks the connection is not a ReplicateError but whatever httpx raises, not even an OSError.
+        except httpx.TransportError as error:
+            raise classify.broken(error, request.method) from error
+        # Defects: its transport retries a GET ten times and sleeps for as long as any Retry-After says, in silence; and its
+        # ReplicateError drops the headers, Retry-After among them. Raised here, neither happens.
+        if response.is_error:
+            raise classify.answer(response)
+        return response
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+def know_aborted() -> None:
+    """Defect: `status` lacks "aborted", so such a prediction cannot even be read. Any text is a status now."""
+    field = package.Prediction.__fields__["status"]
+    field.type_ = field.outer_type_ = field.annotation = str
+    field.prepare()
+
+
+know_aborted()
