@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from glisk.engine.workflow import FAILED, Backoff, Step, Workflow, WorkTable, by_name
+from glisk.engine.workflow import FAILED, REVIEW, Backoff, Step, Workflow, WorkTable, by_name
 
 TOKENS = WorkTable(
     "tokens_s0",
@@ -49,7 +49,7 @@ TOKEN = Workflow(
         "uploading": Step("pinning", "ready", backoff=SECONDS),
         "ready": Step("revealing", "revealed", backoff=SECONDS),
     },
-    finals=frozenset({"revealed", FAILED, "orphaned", "review"}),
+    finals=frozenset({"revealed", FAILED, "orphaned", REVIEW}),
 )
 # Seed 000. A failed upload is parked: only a person sends it on again.
 IMAGE_GENERATION = Workflow(

@@ -109,10 +109,11 @@ async def note(site: Site) -> None:
     await enqueue(site.connection, 1)
 
     async def report(claim: Claim) -> Verdict:
-        assert await claim.note(progress=40, payload={"seen": 1})
+        assert await claim.note({"halfway": True}, progress=40, payload={"seen": 1})
         return Done()
 
     await ends_once(site, 1, Recorder(report))
+    assert await site.value("SELECT count(*) FROM events WHERE data @> '{\"halfway\": true}'") == 1, "told once"
     assert await site.value("SELECT (progress, payload)::text FROM jobs") == '(40,"{""seen"": 1}")'
 
 
@@ -267,7 +268,7 @@ async def open_attempt(site: Site) -> None:
         return ledger.open_attempt(site.link.fetch, 7, "only", 1, provider="p", worker="w", seed=next(seeds))
 
     attempt = await site.surely(opened)
-    assert attempt.resumed == (site.cutter.moment is not Moment.BEFORE)
+    assert attempt.is_resumed == (site.cutter.moment is not Moment.BEFORE)
     row = await site.connection.fetch("SELECT attempt_id, seed, outcome FROM attempts")
     assert [tuple(found) for found in row] == [(attempt.id, attempt.seed, "open")]
 
@@ -277,6 +278,14 @@ async def record_attempt(site: Site) -> None:
     await site.surely(lambda: ledger.record(site.link.fetch, attempt.id, "done", cost=Decimal("0.003")))
     row = await site.connection.fetch("SELECT outcome, cost FROM attempts")
     assert [tuple(found) for found in row] == [("done", Decimal("0.003"))]
+
+
+async def reading_the_ledger(site: Site) -> None:
+    """Nothing is written, so it is simply asked again."""
+    await ledger.open_attempt(site.link.fetch, 7, "only", 1, provider="p", worker="w", cost=Decimal("0.003"))
+    assert await site.surely(lambda: ledger.limited_for(site.link.fetch, 7, "only")) == timedelta()
+    assert await site.surely(lambda: ledger.spent_today(site.link.fetch)) == Decimal("0.003")
+    assert await site.surely(lambda: ledger.left_open(site.link.fetch, JOBS, "only")) == []
 
 
 async def a_lane(site: Site) -> None:
@@ -395,6 +404,7 @@ ALONE: dict[str, Scenario] = {
     "pause": pause,
     "open_attempt": open_attempt,
     "record_attempt": record_attempt,
+    **dict.fromkeys(("limited_since", "spent_today", "left_open"), reading_the_ledger),
     "prune": prune,
     "slow_lane": slow_lane,
     "hold_lane": hold_lane,

@@ -10,7 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from glisk.engine.decide import ERROR_LIMIT, Done, Fail, Hold, Retry, Row, Transition, Verdict, Wait, decide, storable
+from glisk.engine.decide import (
+    ERROR_LIMIT,
+    Done,
+    Fail,
+    Hold,
+    Retry,
+    Review,
+    Row,
+    Transition,
+    Verdict,
+    Wait,
+    decide,
+    storable,
+)
 from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow
 from glisk.workflows import TOKEN, WORKFLOWS
@@ -23,6 +36,7 @@ verdicts: st.SearchStrategy[Verdict] = st.one_of(
     st.builds(Retry, texts, category=st.just("network"), after=st.none() | st.timedeltas(timedelta(), DAY)),
     st.builds(Wait, st.timedeltas(timedelta(), DAY), st.none() | texts),
     st.builds(Hold, texts),
+    st.builds(Review, texts),
 )
 flows = st.sampled_from(sorted(WORKFLOWS.values(), key=lambda flow: flow.name))
 
@@ -34,7 +48,16 @@ def cases(draw: st.DrawFn) -> tuple[Workflow, Row]:
     waiting = draw(st.sampled_from(sorted(flow.steps)))
     count, spent = draw(st.integers(0, 1000)), draw(st.integers(0, 3))
     most = draw(st.none() | st.integers(1, 10)) if flow.table.edges else None  # tokens have no such column
-    return flow, Row(1, draw(st.integers(0)), flow.active(waiting), waiting, count, spent, most)
+    return flow, Row(
+        1,
+        draw(st.integers(0)),
+        flow.active(waiting),
+        waiting,
+        count,
+        spent,
+        draw(st.sampled_from((0, spent + 1))),
+        most,
+    )
 
 
 jitters = st.floats(0, 1)
@@ -48,7 +71,7 @@ def a_row(waiting: str = "detected", retry_count: int = 0, spent: int = 0) -> Ro
 def test_every_verdict_leads_to_a_known_status(case: tuple[Workflow, Row], verdict: Verdict, jitter: float) -> None:
     flow, row = case
     to = decide(flow, row, verdict, jitter=jitter)
-    assert to.status in {flow.steps[row.waiting].success, row.waiting, flow.failure(row.waiting), "failed"}
+    assert to.status in {flow.steps[row.waiting].success, row.waiting, flow.failure(row.waiting), "failed", "review"}
     assert to.is_final == (to.status in flow.finals)
 
 
@@ -163,3 +186,22 @@ def test_a_rest_of_ones_own_is_bounded(delay: int, type: str, failures: int, jit
     assert backoff is not None
     first = timedelta(milliseconds=delay)
     assert first <= backoff.after(failures, jitter) <= (first if type == "fixed" else max(first, timedelta(days=365)))
+
+
+@pytest.mark.parametrize("verdict", [Wait(), Hold("no credit")])
+def test_what_used_its_last_attempt_and_must_wait_gets_one_claim_more(verdict: Verdict) -> None:
+    """Attempts went to 3 before the fallback call, which was then told to come back later."""
+    row = Row(1, 1, "generating", "detected", spent=2, used=3)
+    to = decide(TOKEN, row, verdict)
+    assert (to.status, to.facts["generation_attempts"]) == ("detected", 2)
+
+
+def test_a_failure_after_the_fallback_was_counted_is_not_counted_again() -> None:
+    to = decide(TOKEN, Row(1, 1, "generating", "detected", spent=0, used=1), Retry("reset", "network"))
+    assert to.facts["generation_attempts"] == 1
+
+
+def test_only_a_workflow_that_knows_review_has_it() -> None:
+    assert decide(TOKEN, a_row(), Review("it is grey")).status == "review"
+    job = Row(1, 1, "generating", "pending")
+    assert decide(WORKFLOWS["image_generation"], job, Review("it is grey")).status == "failed"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from glisk.engine.decide import Row, Verdict
+from glisk.engine.link import Link
 from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow, WorkTable
 
@@ -14,7 +15,10 @@ Fence: TypeAlias = tuple[int, int]  # an id and its epoch: which claim is meant,
 
 
 class Notes(Protocol):
-    async def write(self, claim: Claim, facts: Mapping[str, Any]) -> bool: ...
+    link: Link
+    worker: str
+
+    async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None) -> bool: ...
 
     def progress(self, claim: Claim, percent: int) -> None: ...
 
@@ -22,20 +26,36 @@ class Notes(Protocol):
 class Claim:
     """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns."""
 
-    __slots__ = ("is_lost", "notes", "row", "task", "waiting", "workflow")
+    __slots__ = ("is_lost", "noted", "notes", "row", "task", "waiting", "workflow")
 
     def __init__(self, workflow: Workflow, waiting: str, row: Any, notes: Notes) -> None:
         self.workflow, self.waiting, self.row, self.notes = workflow, waiting, row, notes
         self.task: Any = None
         self.is_lost = False
+        self.noted: dict[str, Any] = {}
 
-    async def note(self, **facts: Any) -> bool:
-        """Writes facts in the middle of the work, for sure. False: the claim is no longer ours."""
-        return await self.notes.write(self, facts)
+    async def note(self, event: Mapping[str, Any] | None = None, **facts: Any) -> bool:
+        """Writes facts in the middle of the work, for sure, and tells of them if there is an event. False: the claim is no
+        longer ours."""
+        self.noted |= facts
+        return await self.notes.write(self, facts, event)
 
     def progress(self, percent: int) -> None:
         """How far the work is, for those who watch; written now and then."""
         self.notes.progress(self, percent)
+
+    @property
+    def link(self) -> Link:
+        """To the database, for what belongs to the work. Never held over a call to somebody else."""
+        return self.notes.link
+
+    @property
+    def worker(self) -> str:
+        return self.notes.worker
+
+    @property
+    def active(self) -> str:
+        return self.workflow.active(self.waiting)
 
     @property
     def id(self) -> int:
@@ -58,9 +78,10 @@ class Claim:
     def as_row(self) -> Row:
         row, step, table = self.row, self.workflow.steps[self.waiting], self.workflow.table
         spent = row[step.attempts] if step.attempts else 0
+        used = self.noted.get(step.attempts, 0) if step.attempts else 0
         opts = row[table.options] if table.options else None
         most, backoff = row["max_attempts"] if table.options else None, own_backoff(opts) if opts else None
-        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, most, backoff)
+        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, used, most, backoff)
 
 
 def by_table(claims: Iterable[Claim]) -> dict[WorkTable, list[Claim]]:

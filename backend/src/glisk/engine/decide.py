@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct
 
-from glisk.engine.workflow import FAILED, Backoff, Step, Workflow
+from glisk.engine.workflow import FAILED, REVIEW, Backoff, Step, Workflow
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
@@ -19,7 +19,7 @@ COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is f
 
 class Row(Struct, frozen=True):
     """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed, and
-    the limits it has of its own."""
+    the limits it has of its own. `spent`: of its budget, before this claim; `used`: as noted during it."""
 
     id: int
     epoch: int
@@ -27,6 +27,7 @@ class Row(Struct, frozen=True):
     waiting: str
     retry_count: int = 0
     spent: int = 0
+    used: int = 0
     max_attempts: int | None = None
     backoff: Backoff | None = None
 
@@ -68,7 +69,14 @@ class Fail(Struct, frozen=True):
     facts: Mapping[str, Any] = NOTHING
 
 
-Verdict: TypeAlias = Done | Retry | Wait | Hold | Fail
+class Review(Struct, frozen=True):
+    """Done, as far as the step can tell, but a person must look before it goes on."""
+
+    reason: str
+    facts: Mapping[str, Any] = NOTHING
+
+
+Verdict: TypeAlias = Done | Retry | Wait | Hold | Fail | Review
 
 
 class Transition(Struct, frozen=True):
@@ -91,11 +99,22 @@ def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.
         case Retry():
             return retried(workflow, step, row, verdict, jitter)
         case Wait(after, message):
-            return Transition(row.waiting, False, row.retry_count, after, {error: storable(message)} if message else {})
+            facts = {error: storable(message)} if message else {}
+            return Transition(row.waiting, False, row.retry_count, after, facts | within_budget(step, row))
         case Hold(reason):
-            return Transition(row.waiting, False, row.retry_count, AFTER_A_HOLD, {error: storable(reason)})
+            facts = {error: storable(reason)} | within_budget(step, row)
+            return Transition(row.waiting, False, row.retry_count, AFTER_A_HOLD, facts)
+        case Review(reason, facts):
+            status = REVIEW if REVIEW in workflow.finals else FAILED
+            return Transition(status, True, row.retry_count, facts={**facts, error: storable(reason)})
         case _:
             assert_never(verdict)
+
+
+def within_budget(step: Step, row: Row) -> dict[str, int]:
+    """What used its last attempt in this claim and must wait all the same gets one claim more, as after a crash."""
+    most = row.max_attempts or step.max_attempts
+    return {step.attempts: most - 1} if step.attempts and most and row.used >= most else {}
 
 
 def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: float) -> Transition:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
+
+import asyncpg
 
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch
+from glisk.engine.workflow import WorkTable
 
 Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "unknown"]
 
 
+class SeedTaken(Exception):
+    """By another call that is open: with that one it would be mixed up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """`resumed` is a call that was open already: find out what became of it before anything is paid."""
+    """`is_resumed`: a call that was open already, with what it asked for then: find out what became of it before anything
+    is paid. `age`: for how long it has been open."""
 
     id: int
+    provider: str
     seed: int | None
+    prompt: str | None
+    prompt_source: str | None
     receipt: str | None
-    resumed: bool
+    opened_at: datetime
+    age: timedelta
+    is_resumed: bool
 
 
 async def open_attempt(
@@ -32,14 +47,20 @@ async def open_attempt(
     worker: str,
     model: str | None = None,
     seed: int | None = None,
-    prompt_sha256: bytes | None = None,
     prompt: str | None = None,
     prompt_source: str | None = None,
+    cost: Decimal | None = None,
 ) -> Attempt:
-    """What was asked for is kept as it was sent first: resuming changes none of it."""
-    terms = (item, step, epoch, provider, model, seed, prompt_sha256, worker, prompt, prompt_source)
-    (row,) = await fetch(statement("open_attempt"), *terms)
-    return Attempt(row["attempt_id"], row["seed"], row["receipt"], row["resumed"])
+    """What was asked for is kept as it was sent first: resuming changes none of it. Raises SeedTaken when another open call
+    has this seed."""
+    digest = None if prompt is None else sha256(prompt.encode()).digest()
+    terms = (item, step, epoch, provider, model, seed, digest, worker, prompt, prompt_source, cost)
+    try:
+        (row,) = await fetch(statement("open_attempt"), *terms)
+    except asyncpg.UniqueViolationError as error:
+        raise SeedTaken from error
+    asked = (row["provider"], row["seed"], row["prompt"], row["prompt_source"])
+    return Attempt(row["attempt_id"], *asked, row["receipt"], row["started_at"], row["age"], row["resumed"])
 
 
 async def record(
@@ -55,3 +76,19 @@ async def record(
     """False when it was closed before: what is closed stays as it is."""
     rows: Any = await fetch(statement("record_attempt"), attempt, outcome, receipt, cost, error_code, error)
     return bool(rows)
+
+
+async def limited_for(fetch: Fetch, item: int, step: str) -> timedelta:
+    """For how long this row has been told to come back later, and nothing else."""
+    (row,) = await fetch(statement("limited_since"), item, step)
+    return row["lasted"] or timedelta()
+
+
+async def spent_today(fetch: Fetch) -> Decimal:
+    (row,) = await fetch(statement("spent_today"))
+    return Decimal(row["cost"])
+
+
+async def left_open(fetch: Fetch, table: WorkTable, step: str, item: int | None = None) -> list[Any]:
+    """The calls whose row has ended without them."""
+    return list(await fetch(statement("left_open", table), step, item))

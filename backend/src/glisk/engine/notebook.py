@@ -19,14 +19,14 @@ EVERY_S = 0.5  # a percentage that a person watches need not be newer
 class Notebook:
     """Every write is fenced. `on_lost` hears of the claims that are no longer ours."""
 
-    def __init__(self, link: Link, lease: timedelta, on_lost: Callable[[set[Fence]], None]) -> None:
-        self.link, self.lease, self.on_lost = link, lease, on_lost
+    def __init__(self, link: Link, worker: str, lease: timedelta, on_lost: Callable[[set[Fence]], None]) -> None:
+        self.link, self.worker, self.lease, self.on_lost = link, worker, lease, on_lost
         self.reached: dict[Claim, int] = {}
         self.wake = asyncio.Event()
 
-    async def write(self, claim: Claim, facts: Mapping[str, Any]) -> bool:
-        table, row = claim.workflow.table, claim.as_row()
-        written = await persistently(lambda: store.note(self.link.fetch, table, row, facts), "note")
+    async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> bool:
+        terms = (claim.workflow.table, claim.as_row(), facts, self.worker, event)
+        written = await persistently(lambda: store.note(self.link.fetch, *terms), "note")
         if not written:
             self.on_lost({claim.fence})
         return written

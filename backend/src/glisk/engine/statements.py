@@ -9,7 +9,7 @@ from importlib.resources import files
 from glisk.engine.workflow import WorkTable
 
 ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
-FIRST_FACT = {"note": 3, "settle": 10}  # the number of the parameter
+FIRST_FACT = {"note": 5, "settle": 10}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
 FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN $8::timestamptz ELSE '-infinity' END"
 TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)

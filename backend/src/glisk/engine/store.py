@@ -100,10 +100,18 @@ def column(table: WorkTable, name: str, values: list[Any]) -> list[Any]:
         raise Unwritable(f"{name}: {error}") from error
 
 
-async def note(fetch: Fetch, table: WorkTable, row: Row, facts: Mapping[str, Any]) -> bool:
-    """Writes facts in the middle of the work. False: the claim is no longer the caller's."""
+async def note(
+    fetch: Fetch,
+    table: WorkTable,
+    row: Row,
+    facts: Mapping[str, Any],
+    actor: str,
+    event: Mapping[str, Any] | None = None,
+) -> bool:
+    """Writes facts in the middle of the work, and an event if there is one. False: the claim is no longer the caller's."""
     values = [column(table, name, [value])[0] for name, value in facts.items()]
-    return bool(await fetch(statement("note", table, tuple(facts)), row.id, row.epoch, *values))
+    told = None if event is None else encode(event).decode()
+    return bool(await fetch(statement("note", table, tuple(facts)), row.id, row.epoch, actor, told, *values))
 
 
 async def release(fetch: Fetch, table: WorkTable, parents: Sequence[int], good: Sequence[str]) -> list[Any]:

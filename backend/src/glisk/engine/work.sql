@@ -96,11 +96,18 @@ WITH held AS MATERIALIZED (SELECT * FROM unnest($1::bigint[], $2::bigint[]) v(id
 UPDATE {table} t SET leased_until = now() + $3 FROM held v WHERE t.id = v.id AND t.epoch = v.epoch
 RETURNING t.id
 
--- name: note (id, epoch, facts …)
--- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays.
-UPDATE {table} t SET updated_at = now(){sets}
-FROM (SELECT $1::bigint{scalars}) AS v(id{names}) WHERE t.id = v.id AND t.epoch = $2
-RETURNING t.id
+-- name: note (id, epoch, actor, event, facts …)
+-- A write in the middle of a claim: progress, or "from now on the fallback prompt". The epoch stays, so it may be sent
+-- twice; its event, if it has one, is told once.
+WITH noted AS (
+  UPDATE {table} t SET updated_at = now(){sets}
+  FROM (SELECT $1::bigint{scalars}) AS v(id{names}) WHERE t.id = v.id AND t.epoch = $2
+  RETURNING t.id, t.workflow, t.status, t.epoch),
+told AS (
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
+  SELECT id, workflow, status, status, epoch, $3, $4::jsonb FROM noted n WHERE $4::jsonb IS NOT NULL
+    AND NOT EXISTS (SELECT FROM events e WHERE e.item_id = n.id AND e.epoch = n.epoch AND e.data = $4::jsonb))
+SELECT id FROM noted
 
 -- name: progress (ids, epochs, percents, lease)
 -- A heartbeat that says how far the work is.
@@ -200,12 +207,13 @@ logged AS (
   SELECT id, workflow, was, status, epoch, $3, jsonb_build_object('error', error) FROM parked)
 SELECT id, workflow, was AS status, releases FROM parked
 
--- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker, prompt, prompt source)
--- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open.
-INSERT INTO attempts (item_id, step, epoch, provider, model, seed, prompt_sha256, worker, prompt, prompt_source)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+-- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker, prompt, prompt source, cost)
+-- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open. The
+-- cost is what it will probably be, so that a budget knows of it.
+INSERT INTO attempts (item_id, step, epoch, provider, model, seed, prompt_sha256, worker, prompt, prompt_source, cost)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (item_id, step) WHERE outcome = 'open' DO UPDATE SET epoch = EXCLUDED.epoch, worker = EXCLUDED.worker
-RETURNING attempt_id, seed, receipt, xmax <> 0 AS resumed
+RETURNING attempt_id, provider, seed, prompt, prompt_source, receipt, started_at, now() - started_at AS age, xmax <> 0 AS resumed
 
 -- name: record_attempt (attempt, outcome, receipt, cost, error code, error)
 -- `open` only stores the receipt. Not fenced: what was paid is true, whoever writes it.
@@ -213,6 +221,24 @@ UPDATE attempts SET outcome = $2, receipt = COALESCE($3, receipt), cost = COALES
   finished_at = CASE WHEN $2 <> 'open' THEN now() END
 WHERE attempt_id = $1 AND outcome = 'open'
 RETURNING attempt_id
+
+-- name: limited_since (item, step)
+-- Since when this row has been told to come back later, and nothing else. NULL: it has not.
+SELECT now() - min(started_at) AS lasted FROM attempts
+WHERE item_id = $1 AND step = $2 AND error_code = '429' AND attempt_id > COALESCE(
+  (SELECT max(attempt_id) FROM attempts WHERE item_id = $1 AND step = $2 AND outcome <> 'open' AND error_code IS DISTINCT FROM '429'), 0)
+
+-- name: spent_today ()
+-- With what open calls will probably cost. A day is one of UTC.
+SELECT COALESCE(sum(cost), 0) AS cost FROM attempts
+WHERE cost > 0 AND started_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+
+-- name: left_open (step, item)
+-- Calls that are open though their row has ended, by whatever end. Of one row, or of all.
+SELECT a.attempt_id, a.item_id, a.provider, a.seed, a.prompt, a.receipt, a.started_at FROM attempts a
+JOIN {table} t ON t.id = a.item_id
+WHERE a.outcome = 'open' AND a.step = $1 AND t.finished_at IS NOT NULL AND ($2::bigint IS NULL OR a.item_id = $2)
+ORDER BY a.attempt_id LIMIT 100
 
 -- name: make_lane (lane, concurrency, rate)
 -- What is there already is left alone: the operator's setting stands. A bucket holds what a second fills.

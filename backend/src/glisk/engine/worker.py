@@ -76,7 +76,7 @@ class Worker:
         self.stopping = asyncio.Event()
         self.link = self.a_link()
         self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
-        self.notebook = Notebook(self.a_link(), pace.lease, self.lose)
+        self.notebook = Notebook(self.a_link(), name, pace.lease, self.lose)
         good = sorted({status for station in stations for status in station.workflow.goods()})
         self.settler = Settler(self.a_link(), name, good, self.settled)
         self.heart = Heart(url, self.claims, pace.lease, self.lost_elsewhere)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 FAILED = "failed"
+REVIEW = "review"  # a person looks; only workflows that name it have it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
