@@ -11,7 +11,7 @@ from typing import Any
 
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
-from glisk.engine.lanes import LaneSteps
+from glisk.engine.lanes import Lane
 from glisk.engine.worker import Pace, Station, Worker
 from glisk.engine.workflow import Backoff, Step, Workflow
 from glisk.workflows import JOBS
@@ -50,7 +50,7 @@ async def at_work(
     name: str = "w",
     pace: Pace = PACE,
     pooler: str = "",
-    lane: LaneSteps | None = None,
+    lane: Lane | None = None,
 ) -> AsyncIterator[Worker]:
     stations = [Station(workflow, waiting, processors[step.process], lane) for waiting, step in workflow.steps.items()]
     worker = Worker(url, stations, name, pace, pooler)

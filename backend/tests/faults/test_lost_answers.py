@@ -16,7 +16,7 @@ import pytest
 from glisk.engine import control, lanes, ledger, retention, store
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Retry, Verdict
-from glisk.engine.lanes import LaneSteps
+from glisk.engine.lanes import Lane
 from glisk.engine.link import Link, persistently
 from glisk.engine.periodic import KNOW, Periodic, keep_time
 from glisk.engine.statements import FIRST_FACT, every_statement, statement
@@ -30,7 +30,7 @@ from tests.cutter import Cutter, Moment, cutter_before
 from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 
 ROUNDS = 10 if os.environ.get("PROVE") else 1
-LANE = LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+LANE = Lane("provider", (JOBS,))
 HOUR = timedelta(hours=1)
 
 pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("owners")]
@@ -377,6 +377,14 @@ async def make_lane(site: Site) -> None:
     assert await site.value("SELECT array_agg(max_concurrency) FROM lanes") == [3]
 
 
+async def place_steps(site: Site) -> None:
+    await a_lane(site)
+    await site.surely(lambda: lanes.place(site.link, {("simple", "only"): "provider"}))
+    assert await site.value("SELECT array_agg((workflow, active, lane)::text) FROM lane_steps") == [
+        "(simple,only,provider)"
+    ]
+
+
 async def pause_workflow(site: Site) -> None:
     await site.surely(lambda: control.pause_workflow(site.link, "token", "anna"))
     assert await site.value("SELECT array_agg(to_status) FROM events") == ["paused"]
@@ -413,6 +421,7 @@ ALONE: dict[str, Scenario] = {
     "limit_lane_and_rate": limit_lane_and_rate,
     "every_lane": every_lane,
     "make_lane": make_lane,
+    "place_steps": place_steps,
     "due": due,
     "load": load,
     "suspects": suspects,
@@ -423,7 +432,6 @@ ALONE: dict[str, Scenario] = {
 }
 IN_TRANSACTION: dict[str, Scenario] = {
     "lock_lane": claim_in_lane,
-    "live": claim_in_lane,
     "claim_in_lane": claim_in_lane,
     "release": release,
     "reap": reap,
@@ -456,7 +464,7 @@ async def test_a_connection_lost_around_a_statement_costs_nothing_but_time(
 def texts_of(name: str) -> set[str]:
     """With the facts that the scenarios leave."""
     left = [(), ("error_message",), ("progress", "payload")] if name in FIRST_FACT else [()]
-    return {statement(name, JOBS, facts) for facts in left} | {statement(name, TOKENS)}
+    return {statement(name, JOBS, facts, counted=(JOBS,)) for facts in left} | {statement(name, TOKENS)}
 
 
 @pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.COMMITTED])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,17 +13,24 @@ import pytest
 import structlog
 
 from glisk.engine import lanes
-from glisk.engine.claim import Claim
+from glisk.engine.claim import Claim, Processor
 from glisk.engine.decide import Done, Hold, Verdict
-from glisk.engine.lanes import LaneSteps
+from glisk.engine.lanes import Lane
 from glisk.engine.link import Link, LinkLost
 from glisk.engine.statements import statement
 from glisk.engine.worker import Station, Worker
-from glisk.workflows import JOBS
+from glisk.engine.workflow import Step, Workflow
+from glisk.processors import Limits
+from glisk.workers.staffing import make_lanes, stations
+from glisk.workflows import JOBS, TOKEN, TOKENS
+from tests.builders import MANY_TOKENS
 from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 
 LEASE = timedelta(minutes=1)
-LANE = LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+LANE = Lane("provider", (TOKENS, JOBS))
+
+
+OTHER = Workflow("other", JOBS, {"pending": Step("another", "completed")})
 
 
 @pytest.fixture
@@ -39,8 +47,9 @@ async def a_lane(connection: Any, concurrency: int, rate: float = 1e9, burst: fl
     )
 
 
-async def take(link: Link, limit: int = 100) -> int:
-    granted = await lanes.claim(link, LANE, ONE_STEP, "pending", limit=limit, worker="w", lease=LEASE)
+async def take(link: Link, limit: int = 100, flow: Workflow = ONE_STEP, lane: Lane = LANE) -> int:
+    waiting = next(iter(flow.steps))
+    granted = await lanes.claim(link, lane, flow, waiting, limit=limit, worker="w", lease=LEASE)
     return len(granted.rows)
 
 
@@ -51,6 +60,98 @@ async def test_no_more_are_at_work_than_the_lane_allows(database_url: str, conne
     taken = await asyncio.gather(*(take(link, 3) for link in links))
     assert sum(taken) == 5
     await asyncio.gather(*(link.close() for link in links))
+
+
+class Crowd:
+    """Who is at the provider, by whatever processor, and how many there ever were at once."""
+
+    def __init__(self) -> None:
+        self.inside, self.most, self.door = 0, 0, asyncio.Event()
+
+    def kind(self) -> type[Processor]:
+        """A processor's class that only its own worker knows."""
+
+        class Visiting:
+            lane: str | None = "provider"
+            limits = Limits(concurrency=2)
+
+            async def run(_, claim: Claim) -> Verdict:
+                self.inside += 1
+                self.most = max(self.most, self.inside)
+                await self.door.wait()
+                self.inside -= 1
+                return Done()
+
+        return Visiting
+
+    @asynccontextmanager
+    async def of(self, flow: Workflow, url: str, link: Link) -> AsyncIterator[Worker]:
+        staff = stations([flow], [flow], {step.process: self.kind() for step in flow.steps.values()})
+        await make_lanes(link, staff)
+        worker = Worker(url, staff, flow.name, PACE)
+        running = asyncio.create_task(worker.run())
+        try:
+            yield worker
+        finally:
+            worker.stop()
+            await running
+
+
+async def test_workers_with_different_processors_of_different_workflows_share_a_lane(
+    database_url: str, link: Link, connection: Any
+) -> None:
+    crowd = Crowd()
+    async with AsyncExitStack() as stack:
+        await enqueue(connection, 5)
+        await stack.enter_async_context(crowd.of(ONE_STEP, database_url, link))
+        while crowd.inside < 2:
+            await connection.fetchval("SELECT 1")
+        await enqueue(connection, 5, OTHER)
+        second = await stack.enter_async_context(crowd.of(OTHER, database_url, link))
+        while not second.stations[0].is_held_up:
+            await connection.fetchval("SELECT 1")
+        crowd.door.set()
+        assert set((await finished(connection, 10)).values()) == {"completed"}
+    assert crowd.most == 2
+
+
+async def test_rows_of_another_table_count_too(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=5)
+    await connection.execute(MANY_TOKENS, 3, ["detected"], 0)
+    await enqueue(connection, 9)
+    assert [await take(link, flow=TOKEN), await take(link), await take(link, flow=TOKEN)] == [3, 2, 0]
+
+
+async def test_a_step_stands_where_who_started_last_has_put_it(link: Link, connection: Any) -> None:
+    for name in ("old", "new"):
+        await lanes.make(link, name, 9)
+    for lane in ("old", "new", None):
+        await lanes.place(link, {("simple", "only"): lane, ("other", "another"): "old"})
+        found = dict(await connection.fetch("SELECT workflow, lane FROM lane_steps"))
+        assert found == {"simple": lane, "other": "old"}
+
+
+async def test_while_a_step_changes_its_lane_neither_lane_takes_too_many(link: Link, connection: Any) -> None:
+    """A worker from before still claims through the old one."""
+    await a_lane(connection, concurrency=3)
+    await lanes.make(link, "new", 5, lanes.ANY_RATE)
+    await lanes.place(link, {("simple", "only"): "new"})
+    await enqueue(connection, 20)
+    after = Lane("new", LANE.tables)
+    assert [await take(link, 2), await take(link, 2, lane=after)] == [2, 2]
+    assert [await take(link), await take(link, lane=after), await take(link)] == [0, 1, 0]
+    assert await connection.fetchval("SELECT lane FROM lane_steps") == "new", "the old one does not take it back"
+
+
+async def test_a_lane_that_was_made_anew_counts_the_steps_of_workers_that_went_on(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=5)
+    await enqueue(connection, 9)
+    await enqueue(connection, 9, OTHER)
+    assert await take(link, 3) == 3
+    await connection.execute("DELETE FROM lanes")
+    await a_lane(connection, concurrency=5)
+    assert await connection.fetchval("SELECT count(*) FROM lane_steps") == 0
+    assert [await take(link, 1), await take(link, flow=OTHER)] == [1, 1]
 
 
 async def test_a_worker_that_stops_while_it_holds_the_lane_does_not_hold_it_up(
@@ -119,7 +220,7 @@ async def test_the_rate_grows_back(link: Link, connection: Any) -> None:
 
 async def test_a_lane_that_somebody_deleted_is_closed_and_told_of_once_in_a_while(link: Link, connection: Any) -> None:
     await enqueue(connection, 1)
-    lane = replace(LANE, told_at={})
+    lane = Lane("provider", (JOBS,))
     with structlog.testing.capture_logs() as logs:
         for _ in range(3):
             granted = await lanes.claim(link, lane, ONE_STEP, "pending", limit=1, worker="w", lease=LEASE)

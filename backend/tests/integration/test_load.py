@@ -84,6 +84,15 @@ async def test_a_missing_lane_is_made_and_an_existing_one_is_left_alone(link: Li
     assert tuple(row) == (77, "the bill is unpaid")
 
 
+async def test_every_step_served_has_its_place_and_one_without_a_lane_has_none(link: Link, connection: Any) -> None:
+    await make_lanes(link, staff("provider"))
+    stands = "SELECT lane, array_agg(active ORDER BY active) FROM lane_steps GROUP BY lane"
+    actives = ["generating", "generating", "pinning", "revealing", "tagging"]
+    assert dict(await connection.fetch(stands)) == {"provider": actives}
+    await make_lanes(link, staff()[:1])
+    assert dict(await connection.fetch(stands)) == {"provider": actives[1:], None: actives[:1]}
+
+
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
 async def test_the_load_is_counted_from_the_open_index(state: str, connection: Any) -> None:
     await prepare(connection, state)

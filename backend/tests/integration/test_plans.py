@@ -12,7 +12,7 @@ import pytest
 
 from glisk.engine.link import STEADY
 from glisk.engine.statements import statement
-from glisk.workflows import JOBS
+from glisk.workflows import JOBS, TOKENS
 from tests.engines import ONE_STEP, enqueue
 
 CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30), -1, None)
@@ -45,11 +45,16 @@ async def plan(connection: Any, sql: str, *arguments: Any) -> dict[str, Any]:
     return found
 
 
-def scans(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if "Scan" in node["Node Type"] and node.get("Relation Name") == "jobs":
-        yield node["Node Type"], node.get("Index Name", "")
+def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
     for child in node.get("Plans", []):
-        yield from scans(child)
+        yield from walk(child)
+
+
+def scans(top: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for node in walk(top):
+        if "Scan" in node["Node Type"] and node.get("Relation Name") == "jobs":
+            yield node["Node Type"], node.get("Index Name", "")
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
@@ -58,6 +63,22 @@ async def test_a_claim_walks_the_open_index(state: str, connection: Any, planner
     found = set(scans(await plan(planner, statement("claim", JOBS), *CLAIM)))
     assert ("Index Scan", "jobs_open") in found
     assert ("Seq Scan", "") not in found or state == "fresh"  # a table of a few pages is read whole, and rightly
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_a_claim_in_a_lane_counts_and_takes_along_the_open_index(
+    state: str, connection: Any, planner: Any
+) -> None:
+    await prepare(connection, state)
+    await connection.execute("INSERT INTO lanes (lane, max_concurrency, burst, tokens) VALUES ('provider', 9, 9, 9)")
+    await connection.execute(
+        "INSERT INTO lane_steps SELECT 'flow' || n, 'only', 'provider' FROM generate_series(1, 9) n"
+    )
+    text = statement("claim_in_lane", JOBS, counted=(JOBS, TOKENS))
+    nodes = [*walk(await plan(planner, text, *CLAIM[:6], "provider"))]
+    counted = next(node for node in nodes if node.get("Subplan Name", "").startswith("CTE granted"))
+    assert set(scans(counted)) <= {("Index Scan", "jobs_open"), ("Index Only Scan", "jobs_open")}
+    assert ("Seq Scan", "") not in set(scans(nodes[0])) or state == "fresh"
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])

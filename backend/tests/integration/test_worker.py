@@ -207,7 +207,7 @@ async def test_a_paused_workflow_gives_nothing_to_a_lane(limit: int, database_ur
     link = Link(database_url)
     await connection.execute("INSERT INTO lanes (lane, max_concurrency, burst, tokens) VALUES ('provider', 9, 9, 9)")
     await enqueue(connection, 3)
-    lane = lanes.LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+    lane = lanes.Lane("provider", (JOBS,))
     take = partial(lanes.claim, link, lane, ONE_STEP, "pending", limit=limit, worker="w", lease=timedelta(minutes=1))
     await control.pause_workflow(link, ONE_STEP.name, "anna")
     assert (await take()).rows == []
@@ -440,7 +440,7 @@ async def test_a_429_closes_the_lane_for_all(database_url: str, connection: Any)
 
     recorder = Recorder(too_many)
     recorder.lane = "provider"
-    lane = lanes.LaneSteps("provider", {JOBS: [(ONE_STEP.name, "only")]})
+    lane = lanes.Lane("provider", (JOBS,))
     async with at_work(database_url, {"only": recorder}, lane=lane):
         await true(connection, "SELECT count(*) = 1 FROM jobs WHERE ready_at > now() + interval '59 min'")
     assert recorder.runs.total() == 1

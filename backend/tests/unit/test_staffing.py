@@ -15,7 +15,7 @@ from glisk.engine.decide import Done, Verdict
 from glisk.errors import BadProcessor, UnknownActiveState
 from glisk.processors import Limits
 from glisk.workers.scaling import Size
-from glisk.workers.staffing import lane_steps, stations
+from glisk.workers.staffing import stations
 from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
 
 
@@ -99,13 +99,15 @@ def test_a_rate_that_lets_nothing_through_is_refused(rate: Any) -> None:
     assert not list(Limits(0, 0.5).problems())
 
 
-def test_a_lane_counts_the_steps_of_workflows_that_others_serve() -> None:
-    (lane,) = lane_steps(WORKFLOWS.values(), KINDS).values()
-    assert lane.name == "replicate"
-    assert lane.steps == {
-        TOKENS: [("token", "generating")],
-        JOBS: [("image_generation", "generating"), ("danbooru_tagger", "generating"), ("r2_image", "processing")],
-    }
+def test_a_lane_counts_in_the_tables_of_workflows_that_others_serve() -> None:
+    lane = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS)[0].lane
+    assert lane is not None
+    assert (lane.name, set(lane.tables)) == ("replicate", {TOKENS, JOBS})
+
+
+def test_the_stations_of_one_lane_share_it() -> None:
+    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), KINDS | {"uploading": Drawing})
+    assert len({id(at.lane) for at in found if at.lane}) == 1
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,14 @@ class Lane(SQLModel, table=True):
     held_reason: str | None = column(Text)
 
 
+class LaneStep(SQLModel, table=True):
+    __tablename__ = "lane_steps"
+
+    workflow: str = Field(primary_key=True, sa_type=Text)
+    active: str = Field(primary_key=True, sa_type=Text)
+    lane: str | None = belongs_to("lanes.lane")
+
+
 class PausedWorkflow(SQLModel, table=True):
     __tablename__ = "paused_workflows"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -20,18 +21,19 @@ ANY_RATE = 1e9
 REMIND_EVERY = 60.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class LaneSteps:
-    """A lane and every step in it: (workflow, active state) by table. Live leases are counted, so nothing drifts."""
+@dataclass(slots=True)
+class Lane:
+    """A lane as one process sees it, and the tables in which it may have rows at work, whoever works on them. `told_at`:
+    when this process last said that it was missing."""
 
     name: str
-    steps: Mapping[WorkTable, list[tuple[str, str]]]
-    told_at: dict[str, float] = field(default_factory=dict, compare=False)  # when it was last missed, by this process
+    tables: tuple[WorkTable, ...]
+    told_at: float = -math.inf
 
     def is_missed(self) -> None:
         """Every poll meets it again; once in a while is enough to say so."""
-        if time.monotonic() - self.told_at.get(self.name, -REMIND_EVERY) >= REMIND_EVERY:
-            self.told_at[self.name] = time.monotonic()
+        if time.monotonic() - self.told_at >= REMIND_EVERY:
+            self.told_at = time.monotonic()
             log.warning("lane missing, nothing is claimed in it: start glisk work anew to make it", lane=self.name)
 
 
@@ -46,7 +48,7 @@ class Granted(NamedTuple):
 
 async def claim(
     link: Link,
-    lane: LaneSteps,
+    lane: Lane,
     workflow: Workflow,
     waiting: str,
     *,
@@ -60,12 +62,9 @@ async def claim(
         if not await fetch(statement("lock_lane"), lane.name):
             lane.is_missed()
             return Granted([], is_full=True, next_in=0)
-        live = 0
-        for table, steps in lane.steps.items():
-            names, actives = map(list, zip(*steps, strict=True))
-            live += (await fetch(statement("live", table), names, actives))[0]["n"]
-        terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name, live)
-        found = await fetch(statement("claim_in_lane", workflow.table, suspects=suspects), *terms)
+        terms = (workflow.name, waiting, limit, workflow.active(waiting), worker, lease, lane.name)
+        text = statement("claim_in_lane", workflow.table, suspects=suspects, counted=lane.tables)
+        found = await fetch(text, *terms)
     if not found:
         return Granted([], is_full=True, next_in=0)
     rows = in_order(row for row in found if row["id"] is not None)
@@ -75,6 +74,12 @@ async def claim(
 async def make(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
     """Whether it was missing."""
     return bool(await link.fetch(statement("make_lane"), lane, concurrency, ANY_RATE if rate is None else rate))
+
+
+async def place(link: Link, steps: Mapping[tuple[str, str], str | None]) -> None:
+    """The lane of each step, a workflow and its active state. Every worker counts what is at work there."""
+    keys = [list(names) for names in zip(*steps, strict=True)] or [[], []]
+    await link.fetch(statement("place_steps"), *keys, list(steps.values()))
 
 
 async def hold(link: Link, lane: str, reason: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -12,19 +13,33 @@ ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what t
 FIRST_FACT = {"note": 5, "settle": 10}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
 FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN $8::timestamptz ELSE '-infinity' END"
-TITLE = re.compile(r"^-- name: (\w+) \(.*\)$", re.MULTILINE)
+TITLE = re.compile(r"^-- (name|part): (\w+) \(.*\)$", re.MULTILINE)
+BLANK = re.compile(r"\{(\w+)\}")
 
 
 @cache
-def statement(name: str, table: WorkTable | None = None, facts: tuple[str, ...] = (), *, suspects: bool = False) -> str:
-    """The text is composed from a WorkTable's checked names and nothing else. Some statements need none; those that write
-    facts are made for just the columns named."""
+def statement(
+    name: str,
+    table: WorkTable | None = None,
+    facts: tuple[str, ...] = (),
+    *,
+    suspects: bool = False,
+    counted: tuple[WorkTable, ...] = (),
+) -> str:
+    """The text is composed from checked names of WorkTables and nothing else. Some statements need none; those that write
+    facts are made for just the columns named, those that count what is at work for the tables to count in."""
     blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
-    text = every_statement()[name].replace("{pick}", every_statement()["pick"])
+    blanks["pick"] = every_statement()["pick"]
+    blanks["live"] = " + ".join(filled(every_statement("part")["live"], blanks_of(each)) for each in counted)
     blanks["limit"] = GRANTED if name == "claim_in_lane" else "$3"
     blanks["floor"] = FLOOR if name == "claim" else ""
     blanks["suspects"] = f" AND reclaims {'>=' if suspects else '<'} 2"
-    return re.sub(r"\{(\w+)\}", lambda blank: blanks[blank[1]], text)
+    return filled(every_statement()[name], blanks)
+
+
+def filled(text: str, blanks: Mapping[str, str]) -> str:
+    """What is filled in may have blanks of its own."""
+    return BLANK.sub(lambda blank: filled(blanks[blank[1]], blanks), text)
 
 
 def blanks_of(table: WorkTable) -> dict[str, str]:
@@ -58,9 +73,11 @@ def merged(name: str) -> str:
 
 
 @cache
-def every_statement() -> dict[str, str]:
-    _, *parts = TITLE.split(files("glisk.engine").joinpath("work.sql").read_text())
-    return {name: without_comments(body) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+def every_statement(kind: str = "name") -> dict[str, str]:
+    """Those that are run; or each `part`, which stands only inside of others."""
+    _, *found = TITLE.split(files("glisk.engine").joinpath("work.sql").read_text())
+    titled = zip(found[::3], found[1::3], found[2::3], strict=True)
+    return {name: without_comments(body) for its_kind, name, body in titled if its_kind == kind}
 
 
 def without_comments(body: str) -> str:

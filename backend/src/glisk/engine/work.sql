@@ -32,24 +32,29 @@ RETURNING {row}
 -- for this lock, or it would not see the leases of the claim it waited for.
 SELECT 1 FROM lanes WHERE lane = $1 FOR NO KEY UPDATE
 
--- name: live (workflows, actives)
--- How many rows are at work in these steps. ORDER BY .. LIMIT pins the index; a bare count(*) flips to a scan of the table.
-SELECT COALESCE(sum(n), 0)::int AS n FROM unnest($1::text[], $2::text[]) AS s(workflow, active) CROSS JOIN LATERAL (
-  SELECT count(*) AS n FROM (
+-- part: live (once for each work table, and added up)
+-- How many of its rows are at work in the steps. Leases are counted, so nothing drifts. ORDER BY .. LIMIT pins the index; a
+-- bare count(*) flips to a scan of the table.
+(SELECT count(*) FROM steps s CROSS JOIN LATERAL (
     SELECT FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-    ORDER BY priority, ready_at, id LIMIT 10000) x) c
+    ORDER BY priority, ready_at, id LIMIT 10000) x)
 
--- name: claim_in_lane (workflow, waiting, limit, active, worker, lease, lane, live)
+-- name: claim_in_lane (workflow, waiting, limit, active, worker, lease, lane)
+-- The step itself counts wherever the table says it stands: while its lane changes, old workers and new ones disagree. And
+-- a lane that was deleted and made anew has lost its steps: each comes back with its next claim.
 -- statement_timestamp(), not now(): now() is from before the wait for the lock and would fill the bucket twice.
 -- There is always a row that says how many the lane allowed and in how many seconds the bucket holds one more, unless the
--- lane is held or closed.
-WITH filled AS MATERIALIZED (
+-- lane is held or closed. LIMIT $3 once more: what the lane grants the planner cannot know, and expects a tenth of the table.
+WITH placed AS (INSERT INTO lane_steps (workflow, active, lane) VALUES ($1, $4, $7) ON CONFLICT DO NOTHING),
+steps AS (SELECT workflow, active FROM lane_steps WHERE lane = $7 UNION SELECT $1, $4),
+filled AS MATERIALIZED (
   SELECT LEAST(burst, tokens + rate * s)::real AS tokens, LEAST(max_rate, rate + max_rate * 0.02 * s)::real AS rate, max_concurrency
   FROM (SELECT *, GREATEST(0, extract(epoch FROM statement_timestamp() - refilled_at))::float8 AS s FROM lanes
         WHERE lane = $7 AND held_at IS NULL AND open_at <= statement_timestamp()) l),
-granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - $8))::int AS n, tokens, rate FROM filled),
+granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - ({live})))::int AS n, tokens, rate FROM filled),
 picked AS MATERIALIZED (
-{pick}),
+SELECT id FROM (
+{pick}) r LIMIT $3),
 claimed AS (
   UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
     not_before = NULL, started_at = now(), updated_at = now()
@@ -246,6 +251,14 @@ INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens)
 VALUES ($1, $2, $3, $3, GREATEST(1, $3::real), GREATEST(1, $3::real))
 ON CONFLICT (lane) DO NOTHING
 RETURNING lane
+
+-- name: place_steps (workflows, actives, lanes)
+-- A step stands in one lane at a time, or in none; the word of whoever started last counts. Sorted, so that two who start
+-- at once cannot deadlock.
+INSERT INTO lane_steps (workflow, active, lane)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS s(workflow, active, lane) ORDER BY workflow, active
+ON CONFLICT (workflow, active) DO UPDATE SET lane = EXCLUDED.lane
+RETURNING workflow
 
 -- name: slow_lane (lane, retry after)
 -- A 429 closes the lane and halves its rate, once, however many calls in flight report it.

@@ -41,7 +41,7 @@ class Station:
     workflow: Workflow
     waiting: str
     processor: Processor
-    lane: lanes.LaneSteps | None = None
+    lane: lanes.Lane | None = None
     is_ready: bool = True
     is_held_up: bool = False
     burst: Burst = field(default_factory=Burst)
@@ -163,7 +163,7 @@ class Worker:
             station.burst.goes_on(rows, limit)
         return rows, len(rows) < limit and floor is None
 
-    async def claimed_in(self, lane: lanes.LaneSteps, station: Station, terms: Any) -> tuple[list[Any], bool]:
+    async def claimed_in(self, lane: lanes.Lane, station: Station, terms: Any) -> tuple[list[Any], bool]:
         granted = await lanes.claim(self.link, lane, station.workflow, station.waiting, **terms)
         station.is_held_up = granted.is_full
         if granted.is_full and granted.next_in > 0:

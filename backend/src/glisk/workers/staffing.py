@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from glisk.engine import lanes
 from glisk.engine.claim import Processor
-from glisk.engine.lanes import LaneSteps
+from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
 from glisk.engine.worker import Pace, Station
-from glisk.engine.workflow import Workflow, WorkTable
+from glisk.engine.workflow import Workflow
 from glisk.errors import UnknownActiveState
 from glisk.processors import Limits, require_sound
 from glisk.workers.scaling import Size
@@ -37,11 +37,13 @@ class Crew:
 
 
 def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds) -> list[Station]:
-    """One for every step of the workflows served. A process that several of them share has one processor object."""
+    """One for every step of the workflows served. A process that several of them share has one processor object. A lane
+    counts in the tables of every workflow, also of those that others serve."""
     require_processors(served, kinds)
     require_sound(kinds.values())
     staff = {step.process: kinds[step.process]() for flow in served for step in flow.steps.values()}
-    through = lane_steps(every, kinds)
+    tables = tuple(dict.fromkeys(flow.table for flow in every))
+    through = {name: Lane(name, tables) for at in staff.values() if (name := at.lane)}
     return [
         Station(flow, waiting, staff[step.process], through.get(staff[step.process].lane or ""))
         for flow in served
@@ -59,18 +61,8 @@ def require_processors(served: Iterable[Workflow], kinds: Kinds) -> None:
         raise UnknownActiveState(missing)
 
 
-def lane_steps(every: Iterable[Workflow], kinds: Kinds) -> dict[str, LaneSteps]:
-    """Of every workflow, also of those that others serve: their calls count too."""
-    found: dict[str, dict[WorkTable, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    for flow in every:
-        for waiting, step in flow.steps.items():
-            if step.process in kinds and (lane := kinds[step.process].lane):
-                found[lane][flow.table].append((flow.name, flow.active(waiting)))
-    return {name: LaneSteps(name, dict(steps)) for name, steps in found.items()}
-
-
-async def make_lanes(link: Link, staff: Iterable[Station]) -> None:
-    """Those that are missing; of two processors that share one, the stricter limits count."""
+async def make_lanes(link: Link, staff: Sequence[Station]) -> None:
+    """Those that are missing, and who stands in which; of two processors that share one, the stricter limits count."""
     wishes: dict[str, list[Limits]] = defaultdict(list)
     for station in staff:
         if lane := station.processor.lane:
@@ -78,3 +70,4 @@ async def make_lanes(link: Link, staff: Iterable[Station]) -> None:
     for lane, limits in wishes.items():
         rates = [limit.rate for limit in limits if limit.rate is not None]
         await lanes.make(link, lane, min(limit.concurrency for limit in limits), min(rates, default=None))
+    await lanes.place(link, {(at.workflow.name, at.workflow.active(at.waiting)): at.processor.lane for at in staff})
