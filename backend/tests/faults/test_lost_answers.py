@@ -314,12 +314,6 @@ async def resume_lane(site: Site) -> None:
 
 async def limit_lane(site: Site) -> None:
     await a_lane(site)
-    assert await site.surely(lambda: lanes.limit(site.link, "provider", 9))
-    assert await site.value("SELECT max_concurrency FROM lanes") == 9
-
-
-async def limit_lane_and_rate(site: Site) -> None:
-    await a_lane(site)
     assert await site.surely(lambda: lanes.limit(site.link, "provider", 9, 2.5))
     assert await site.value("SELECT (max_concurrency, max_rate, rate, burst)::text FROM lanes") == "(9,2.5,2.5,2.5)"
 
@@ -418,7 +412,6 @@ ALONE: dict[str, Scenario] = {
     "hold_lane": hold_lane,
     "resume_lane": resume_lane,
     "limit_lane": limit_lane,
-    "limit_lane_and_rate": limit_lane_and_rate,
     "every_lane": every_lane,
     "make_lane": make_lane,
     "place_steps": place_steps,

@@ -253,6 +253,15 @@ async def test_a_rate_is_set_as_if_the_lane_had_been_made_with_it(link: Link, co
     assert not await lanes.limit(link, "nowhere", 9, 2.5)
 
 
+async def test_a_lane_limited_without_a_rate_keeps_its_own(link: Link, connection: Any) -> None:
+    await a_lane(connection, concurrency=3, rate=8, burst=20)
+    await lanes.slow(link, "provider", timedelta())
+    before = await connection.fetchrow("SELECT max_rate, rate, burst, tokens FROM lanes")
+    assert await lanes.limit(link, "provider", 9)
+    assert await connection.fetchrow("SELECT max_rate, rate, burst, tokens FROM lanes") == before
+    assert await connection.fetchval("SELECT max_concurrency FROM lanes") == 9
+
+
 async def test_a_lane_slower_than_all_others_can_still_be_slowed(link: Link, connection: Any) -> None:
     await a_lane(connection, concurrency=1, rate=0.001, burst=1)
     await lanes.slow(link, "provider", timedelta(seconds=1))

@@ -98,9 +98,7 @@ async def slow(link: Link, lane: str, after: timedelta) -> None:
 
 async def limit(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
     """Without a rate, that stays as it is; ANY_RATE is no limit."""
-    if rate is None:
-        return bool(await link.fetch(statement("limit_lane"), lane, concurrency))
-    return bool(await link.fetch(statement("limit_lane_and_rate"), lane, concurrency, rate))
+    return bool(await link.fetch(statement("limit_lane"), lane, concurrency, rate))
 
 
 async def every_lane(link: Link) -> list[dict[str, Any]]:

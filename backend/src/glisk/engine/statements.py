@@ -29,7 +29,7 @@ def statement(
     """The text is composed from checked names of WorkTables and nothing else. Some statements need none; those that write
     facts are made for just the columns named, those that count what is at work for the tables to count in."""
     blanks = blanks_of(table) | facts_of(name, table, facts) if table else {}
-    blanks["pick"] = every_statement()["pick"]
+    blanks |= {"pick": every_statement()["pick"], "take": every_statement("part")["take"]}
     blanks["live"] = " + ".join(filled(every_statement("part")["live"], blanks_of(each)) for each in counted)
     blanks["limit"] = GRANTED if name == "claim_in_lane" else "$3"
     blanks["floor"] = FLOOR if name == "claim" else ""

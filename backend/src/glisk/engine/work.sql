@@ -1,4 +1,5 @@
 -- The engine's statements, for every work table: {table}, {row}, {error}, {sets}, … are filled in at load (statements.py).
+-- A part is a text that stands inside of others and is never run by itself.
 -- Only the database's clock is used. The parameters are named, in order, after each statement's name.
 -- The fence of every write is the id and the epoch and nothing else: a further condition on status or lease lets the
 -- planner start from the wrong end. Claim, settle, reap and control all bump the epoch, so a settle sent twice because
@@ -15,17 +16,20 @@ SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL
   ORDER BY ready_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED) r
 LIMIT {limit}
 
--- name: claim (workflow, waiting, limit, active, worker, lease, floor level, floor)
--- The floor is where the last full claim of a burst ended: what lies below it was taken, and while somebody holds an old
--- snapshot no vacuum removes it from the index, so each claim would walk over all of it again.
--- MATERIALIZED: else the planner may run the LIMIT in a nested loop and update more rows than asked for.
+-- part: take (workflow, waiting, limit, active, worker, lease)
 -- RETURNING comes in no order: the caller sorts.
-WITH picked AS MATERIALIZED (
-{pick})
 UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
   not_before = NULL, started_at = now(), updated_at = now()
 FROM picked WHERE t.id = picked.id
 RETURNING {row}
+
+-- name: claim (workflow, waiting, limit, active, worker, lease, floor level, floor)
+-- The floor is where the last full claim of a burst ended: what lies below it was taken, and while somebody holds an old
+-- snapshot no vacuum removes it from the index, so each claim would walk over all of it again.
+-- MATERIALIZED: else the planner may run the LIMIT in a nested loop and update more rows than asked for.
+WITH picked AS MATERIALIZED (
+{pick})
+{take}
 
 -- name: lock_lane (lane)
 -- First in the transaction of a laned claim. A statement of its own: the next one needs a snapshot taken after the wait
@@ -56,10 +60,7 @@ picked AS MATERIALIZED (
 SELECT id FROM (
 {pick}) r LIMIT $3),
 claimed AS (
-  UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
-    not_before = NULL, started_at = now(), updated_at = now()
-  FROM picked WHERE t.id = picked.id
-  RETURNING {row}),
+{take}),
 spent AS (
   UPDATE lanes l SET tokens = f.tokens - (SELECT count(*) FROM claimed), rate = f.rate, refilled_at = statement_timestamp()
   FROM filled f WHERE l.lane = $7)
@@ -273,13 +274,10 @@ UPDATE lanes SET held_at = now(), held_reason = $2 WHERE lane = $1 AND held_at I
 -- name: resume_lane (lane)
 UPDATE lanes SET held_at = NULL, held_reason = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
 
--- name: limit_lane (lane, concurrency)
-UPDATE lanes SET max_concurrency = $2 WHERE lane = $1 RETURNING lane
-
--- name: limit_lane_and_rate (lane, concurrency, rate)
--- The bucket as make_lane makes it; what is in it stays, as far as it fits.
-UPDATE lanes SET max_concurrency = $2, max_rate = $3, rate = $3, burst = GREATEST(1, $3::real),
-  tokens = LEAST(tokens, GREATEST(1, $3::real))
+-- name: limit_lane (lane, concurrency, rate)
+-- Without a rate, that stays as it is. The bucket as make_lane makes it; what is in it stays, as far as it fits.
+UPDATE lanes SET max_concurrency = $2, max_rate = COALESCE($3::real, max_rate), rate = COALESCE($3, rate),
+  burst = GREATEST(1, COALESCE($3, burst)), tokens = LEAST(tokens, GREATEST(1, COALESCE($3, burst)))
 WHERE lane = $1
 RETURNING lane
 
