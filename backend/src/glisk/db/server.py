@@ -12,24 +12,25 @@ import asyncpg
 from glisk.errors import DatabaseTooOld, DatabaseUnreachable, SchemaAhead, SchemaBehind
 from glisk.settings import without_passwords
 
-OLDEST = 140000
+OLDEST = 14
 SCRIPTS = Path(__file__).parents[3] / "alembic"
 
 
 async def connect(url: str) -> Any:
     try:
-        return await asyncpg.connect(url, server_settings={"application_name": "glisk"})
+        connection = await asyncpg.connect(url, server_settings={"application_name": "glisk"})
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
         raise DatabaseUnreachable(f"{without_passwords(url)}: {error}") from error
+    if (version := connection.get_server_version().major) < OLDEST:
+        await connection.close()
+        raise DatabaseTooOld(f"The server is version {version}.")
+    return connection
 
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Any]:
     connection = await connect(url)
     try:
-        version = int(await connection.fetchval("SHOW server_version_num"))
-        if version < OLDEST:
-            raise DatabaseTooOld(f"The server is version {version // 10000}.")
         yield connection
     finally:
         await connection.close()

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, async_sessionma
 from sqlalchemy.pool import NullPool
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from glisk.db.server import check, connect
+from glisk.db.server import connect
 
 
 @asynccontextmanager
@@ -26,8 +26,7 @@ async def engine_of(url: str, **options: Any) -> AsyncIterator[AsyncEngine]:
 
 @asynccontextmanager
 async def connection_to(url: str) -> AsyncIterator[AsyncConnection]:
-    """One connection to a server that is new enough, closed at the end."""
-    await check(url)
+    """One, closed at the end."""
     async with engine_of(url, poolclass=NullPool) as engine, engine.connect() as connection:
         yield connection
 
