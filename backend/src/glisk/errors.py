@@ -78,7 +78,9 @@ class GenerationError(GliskError):
 
 class ProviderError(GenerationError):
     """Whoever draws did not. `said` is fit for the row, `provider_code` is as the provider wrote it, and `cost` is what it
-    took all the same."""
+    took all the same. `is_open`: the order may stand, so it must be looked at again before another is placed."""
+
+    is_open: bool = False
 
     def __init__(self, said: str, *, provider_code: str | None = None, cost: Decimal | None = None) -> None:
         super().__init__(said)
@@ -201,6 +203,7 @@ class BadOrder(ProviderError):
 
 class Uncertain(ProviderError):
     code = "GLK-307"
+    is_open = True
     summary = "The provider was asked and did not answer: it may have taken the order."
     remedy = "Nothing to do: before anything is ordered again, the provider is asked what it has."
 

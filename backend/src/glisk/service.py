@@ -15,6 +15,7 @@ from glisk.db.server import require_head
 from glisk.dev import data_dir, postgres
 from glisk.engine import retention
 from glisk.engine.link import Link
+from glisk.engine.periodic import Periodic
 from glisk.engine.worker import Worker
 from glisk.settings import Settings, without_passwords
 from glisk.workers import process
@@ -77,7 +78,11 @@ def work_for_supervisor(settings: Settings, crew: Crew) -> None:
 def run_worker(settings: Settings, url: str, crew: Crew, name: str, *, is_supervised: bool = False) -> None:
     worker = Worker(url, crew.staff, name, crew.pace, settings.pooler_url.get_secret_value())
     keep = timedelta(days=settings.keep_jobs_days)
-    process.run(worker, lambda link: retention.works(link, JOBS, keep), is_supervised=is_supervised)
+
+    def periodic(link: Link) -> list[Periodic]:
+        return [*retention.works(link, JOBS, keep), *crew.works(link)]
+
+    process.run(worker, periodic, crew.close, is_supervised=is_supervised)
 
 
 def where_database(settings: Settings) -> str:

@@ -5,21 +5,49 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from glisk.errors import BadSettings, Problem
+from glisk.prompts import prompt_problem
 
 PREFIX = "GLISK_"
+ELSEWHERE = {"replicate_api_token": "REPLICATE_API_TOKEN"}
 
 
 def postgres_url(value: SecretStr) -> SecretStr:
     if value.get_secret_value() and not re.match(r"postgres(ql)?://.", value.get_secret_value()):
         raise ValueError("a URL like postgresql://user:password@host:5432/database is wanted")
+    return value
+
+
+def size(value: str) -> str:
+    if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", value):
+        raise ValueError("a size like 1024x1024 is wanted")
+    return value
+
+
+def public_url(value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
+        raise ValueError("an address like https://glisk.example.com is wanted")
+    return value.rstrip("/")
+
+
+def drawable(value: str) -> str:
+    if problem := prompt_problem(value):
+        raise ValueError(f"a prompt is wanted: {problem}")
+    return value
+
+
+def prices(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
+    for model, price in value.items():
+        if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
+            raise ValueError(f'{model}: dollars per image or per second are wanted, like {{"image": 0.003}}')
     return value
 
 
@@ -38,6 +66,76 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default=Path(".glisk"),
         description="Where the embedded parts keep their data. Relative paths start at the project's root.",
+    )
+    public_url: Annotated[str, AfterValidator(public_url)] = Field(
+        default="",
+        description="Where the HTTP server is reached from outside. With it providers tell us when a picture is done, and need not be asked.",
+    )
+    image_provider: Literal["", "studio", "replicate", "sd_webui"] = Field(
+        default="",
+        description="Who draws. Empty: Replicate if it has a token, else Stable Diffusion web UI if it has a URL, else the embedded studio.",
+    )
+    image_size: Annotated[str, AfterValidator(size)] = Field(
+        default="1024x1024", description="Width and height of the pictures, in pixels; the model must know it."
+    )
+    replicate_api_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="The API token of your Replicate account (r8_…). `REPLICATE_API_TOKEN` is read too.",
+        json_schema_extra={"part": "Replicate", "embedded": "a studio of our own draws"},
+    )
+    replicate_model: str = Field(
+        default="black-forest-labs/flux-schnell",
+        pattern=r"^((deployments/)?[\w.-]+/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$",
+        description="The model that draws: owner/name, owner/name:version, or deployments/owner/name.",
+    )
+    replicate_inputs: dict[str, Any] = Field(
+        default_factory=dict,
+        description='Further inputs of the model, as JSON, like {"go_fast": false}; they stand above ours.',
+    )
+    replicate_url: Annotated[str, AfterValidator(public_url)] = Field(
+        default="https://api.replicate.com",
+        description="Replicate's API, or a stand-in for it: glisk standin replicate.",
+    )
+    replicate_webhook_secret: SecretStr = Field(
+        default=SecretStr(""),
+        description="The signing secret of your account's webhooks (whsec_…). Webhooks are asked for when it and GLISK_PUBLIC_URL are set.",
+    )
+    sd_webui_url: Annotated[str, AfterValidator(public_url)] = Field(
+        default="",
+        description="A Stable Diffusion web UI with its API on (--api), like http://127.0.0.1:7860.",
+        json_schema_extra={"part": "Stable Diffusion web UI", "embedded": "a studio of our own draws"},
+    )
+    default_prompt: Annotated[str, AfterValidator(drawable)] = Field(
+        default="A quiet landscape at the edge of the sea, soft morning light",
+        description="What is drawn for authors who have published no prompt.",
+    )
+    fallback_prompt: Annotated[str, AfterValidator(drawable)] = Field(
+        default="Cute kittens and flowers in a sunny garden, soft colors, storybook illustration",
+        description="What is drawn when the provider refuses the author's prompt as against its content policy.",
+    )
+    on_auth_error: Literal["hold", "fail"] = Field(
+        default="hold",
+        description="When a provider does not let us in (401, 402, 403): `hold` its lane, so that nothing fails, or `fail` the token.",
+    )
+    max_wait: int = Field(
+        default=600,
+        ge=0,
+        le=86_400,
+        description="For how many seconds a token may be told to come back later (429) before that counts as a failed attempt.",
+    )
+    daily_budget: Decimal | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="US dollars a day (UTC) that pictures may cost; when they are spent the provider's lane is held. Empty: no limit.",
+    )
+    prices: Annotated[dict[str, dict[str, Decimal]], AfterValidator(prices)] = Field(
+        default_factory=dict,
+        description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',
+    )
+    redact_prompts: bool = Field(
+        default=False,
+        description="Whether logs and events show only a hash and the length of a refused prompt; the ledger keeps it whole.",
     )
     host: str = Field(default="127.0.0.1", min_length=1, description="The address the HTTP server listens on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port the HTTP server listens on.")
@@ -60,6 +158,12 @@ class Settings(BaseSettings):
         here = Path.cwd()
         return self.data_dir.relative_to(here) if self.data_dir.is_relative_to(here) else self.data_dir
 
+    @property
+    def own_address(self) -> str:
+        """Where we are reached: from outside if that is known."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
     def real_parts(self) -> dict[str, str]:
         """The parts an operator has replaced by a service of their own, each with the variable that did it."""
         return {
@@ -80,7 +184,9 @@ def load(root: Path | None = None) -> Settings:
     except ValidationError as error:
         problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
         raise BadSettings(problems) from error
-    settings = settings.model_copy(update={"data_dir": root / settings.data_dir.expanduser()})
+    settings = settings.model_copy(
+        update={"data_dir": root / settings.data_dir.expanduser(), **known_elsewhere(settings, root / ".env")}
+    )
     if root.resolve().is_relative_to(settings.data_dir.resolve()):
         problems.append(
             as_problem("data_dir", settings.data_dir, "a directory below the project's root is wanted, or elsewhere")
@@ -88,6 +194,16 @@ def load(root: Path | None = None) -> Settings:
     if problems:
         raise BadSettings(problems)
     return settings
+
+
+def known_elsewhere(settings: Settings, env_file: Path) -> dict[str, SecretStr]:
+    """Secrets that the provider's own tools read from the environment, where we have none of our own."""
+    given = {**dotenv_values(env_file), **os.environ}
+    return {
+        name: SecretStr(value)
+        for name, elsewhere in ELSEWHERE.items()
+        if not text(getattr(settings, name)) and (value := given.get(elsewhere))
+    }
 
 
 def project_root() -> Path:

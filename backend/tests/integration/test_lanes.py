@@ -21,6 +21,7 @@ from glisk.engine.statements import statement
 from glisk.engine.worker import Station, Worker
 from glisk.engine.workflow import Step, Workflow
 from glisk.processors import Limits
+from glisk.settings import Settings
 from glisk.workers.staffing import make_lanes, stations
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
@@ -86,7 +87,7 @@ class Crowd:
 
     @asynccontextmanager
     async def of(self, flow: Workflow, url: str, link: Link) -> AsyncIterator[Worker]:
-        staff = stations([flow], [flow], {step.process: self.kind() for step in flow.steps.values()})
+        staff = stations([flow], [flow], {step.process: self.kind() for step in flow.steps.values()}, Settings())
         await make_lanes(link, staff)
         worker = Worker(url, staff, flow.name, PACE)
         running = asyncio.create_task(worker.run())

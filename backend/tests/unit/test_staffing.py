@@ -14,6 +14,7 @@ from glisk.engine.claim import Claim
 from glisk.engine.decide import Done, Verdict
 from glisk.errors import BadProcessor, UnknownActiveState
 from glisk.processors import Limits
+from glisk.settings import Settings
 from glisk.workers.scaling import Size
 from glisk.workers.staffing import stations
 from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
@@ -30,11 +31,12 @@ class Tagging(Drawing):
     lane: str | None = None
 
 
+SETTINGS = Settings()
 KINDS = {"generating": Drawing, "tagging": Tagging}
 
 
 def test_every_step_of_the_workflows_served_has_a_station() -> None:
-    found = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS)
+    found = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS, SETTINGS)
     assert [(at.workflow.name, at.waiting, type(at.processor)) for at in found] == [
         ("danbooru_tagger", "pending", Drawing),
         ("danbooru_tagger", "ready-for-tagging", Tagging),
@@ -45,13 +47,13 @@ def test_every_step_of_the_workflows_served_has_a_station() -> None:
 
 def test_workflows_that_share_a_process_share_its_processor() -> None:
     kinds = KINDS | {"uploading": Tagging}
-    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), kinds)
+    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), kinds, SETTINGS)
     assert len({id(at.processor) for at in found}) == 3
 
 
 def test_every_process_without_a_processor_is_told_at_once() -> None:
     with pytest.raises(UnknownActiveState) as refused:
-        stations([TOKEN, DANBOORU_TAGGER, LLM_TASK], WORKFLOWS.values(), {"generating": Drawing})
+        stations([TOKEN, DANBOORU_TAGGER, LLM_TASK], WORKFLOWS.values(), {"generating": Drawing}, SETTINGS)
     text = str(refused.value)
     for process in ("pinning", "revealing", "tagging", "thinking"):
         assert text.count(f"Unknown active state: {process} ") == 1
@@ -78,7 +80,7 @@ class Idle:
 def test_every_class_that_cannot_be_a_processor_is_told_with_what_it_lacks() -> None:
     kinds: Any = KINDS | {"thinking": Laneless, "editing": Greedy, "pinning": Idle}
     with pytest.raises(BadProcessor) as refused:
-        stations([DANBOORU_TAGGER], WORKFLOWS.values(), kinds)
+        stations([DANBOORU_TAGGER], WORKFLOWS.values(), kinds, SETTINGS)
     text = str(refused.value)
     for part in (
         *(
@@ -100,13 +102,13 @@ def test_a_rate_that_lets_nothing_through_is_refused(rate: Any) -> None:
 
 
 def test_a_lane_counts_in_the_tables_of_workflows_that_others_serve() -> None:
-    lane = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS)[0].lane
+    lane = stations([DANBOORU_TAGGER], WORKFLOWS.values(), KINDS, SETTINGS)[0].lane
     assert lane is not None
     assert (lane.name, set(lane.tables)) == ("replicate", {TOKENS, JOBS})
 
 
 def test_the_stations_of_one_lane_share_it() -> None:
-    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), KINDS | {"uploading": Drawing})
+    found = stations([DANBOORU_TAGGER, IMAGE_GENERATION], WORKFLOWS.values(), KINDS | {"uploading": Drawing}, SETTINGS)
     assert len({id(at.lane) for at in found if at.lane}) == 1
 
 

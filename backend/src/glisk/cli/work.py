@@ -76,7 +76,7 @@ def work(
     if lifeline is not None:
         process.hold(lifeline, pace)
     kinds = processors_of(modules or [])
-    crew = Crew(stations(chosen(workflow), WORKFLOWS.values(), kinds), pace, size(processes, minimum, maximum))
+    crew = Crew(stations(chosen(workflow), WORKFLOWS.values(), kinds, found), pace, size(processes, minimum, maximum))
     if lifeline is not None:
         service.work_for_supervisor(found, crew)
     else:

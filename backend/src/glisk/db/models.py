@@ -161,6 +161,14 @@ class Token(Work, table=True):
     metadata_cid: str | None = column(Text)
 
 
+class ImagePrint(SQLModel, table=True):
+    __tablename__ = "image_prints"
+
+    item_id: int = Field(primary_key=True, foreign_key="tokens_s0.id", ondelete="CASCADE", sa_type=BigInteger)
+    coarse: int = Field(sa_type=BigInteger)
+    fine: bytes = Field(sa_type=LargeBinary)
+
+
 class Event(SQLModel, table=True):
     __tablename__ = "events"
     __table_args__: ClassVar[Any] = (Index("events_item", "item_id", "event_id"),)
@@ -324,6 +332,7 @@ class Lane(SQLModel, table=True):
     open_at: datetime | None = defaulted(Instant, "'-infinity'")
     held_at: datetime | None = column(Instant)
     held_reason: str | None = column(Text)
+    held_until: datetime | None = column(Instant)
 
 
 class LaneStep(SQLModel, table=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from glisk.engine.decide import Row, Verdict
 from glisk.engine.link import Link
@@ -108,3 +108,17 @@ class Processor(Protocol):
     lane: str | None
 
     async def run(self, claim: Claim) -> Verdict: ...
+
+
+@runtime_checkable
+class Hears(Protocol):
+    """A processor that wants to know when somebody outside has news of an order."""
+
+    def hint(self, receipt: str) -> None: ...
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A processor with something to let go of when its process ends."""
+
+    async def close(self) -> None: ...

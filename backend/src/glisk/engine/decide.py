@@ -57,9 +57,10 @@ class Wait(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """Nothing in this lane can succeed until a person has mended the cause. Uses no attempt."""
+    """Nothing in this lane can succeed until a person has mended the cause, or until a time has come. Uses no attempt."""
 
     reason: str
+    until: timedelta | None = None
 
 
 class Fail(Struct, frozen=True):

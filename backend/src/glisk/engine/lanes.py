@@ -13,7 +13,7 @@ import structlog
 
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
-from glisk.engine.store import in_order
+from glisk.engine.store import Fetch, in_order
 from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
@@ -82,9 +82,14 @@ async def place(link: Link, steps: Mapping[tuple[str, str], str | None]) -> None
     await link.fetch(statement("place_steps"), *keys, list(steps.values()))
 
 
-async def hold(link: Link, lane: str, reason: str) -> bool:
-    """Until a person resumes it. Whether it was open before."""
-    return bool(await link.fetch(statement("hold_lane"), lane, reason))
+async def lock(fetch: Fetch, lane: str) -> None:
+    """Until the caller's transaction ends nobody else claims in it, or spends through it."""
+    await fetch(statement("lock_lane"), lane)
+
+
+async def hold(link: Link, lane: str, reason: str, until: timedelta | None = None) -> bool:
+    """Until a person resumes it, or until then. Whether it was open before."""
+    return bool(await link.fetch(statement("hold_lane"), lane, reason, until))
 
 
 async def resume(link: Link, lane: str) -> bool:

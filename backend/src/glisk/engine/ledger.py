@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -10,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 import asyncpg
 
+from glisk.engine.decide import storable
 from glisk.engine.statements import statement
-from glisk.engine.store import Fetch
+from glisk.engine.store import Fetch, encode
 from glisk.engine.workflow import WorkTable
 
 Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "unknown"]
@@ -72,10 +74,12 @@ async def record(
     cost: Decimal | None = None,
     error_code: str | None = None,
     error: str | None = None,
+    details: Mapping[str, Any] | None = None,
 ) -> bool:
     """False when it was closed before: what is closed stays as it is."""
-    rows: Any = await fetch(statement("record_attempt"), attempt, outcome, receipt, cost, error_code, error)
-    return bool(rows)
+    said = None if error is None else storable(error)
+    terms = (attempt, outcome, receipt, cost, error_code, said, None if details is None else encode(details).decode())
+    return bool(await fetch(statement("record_attempt"), *terms))
 
 
 async def limited_for(fetch: Fetch, item: int, step: str) -> timedelta:
@@ -84,9 +88,10 @@ async def limited_for(fetch: Fetch, item: int, step: str) -> timedelta:
     return row["lasted"] or timedelta()
 
 
-async def spent_today(fetch: Fetch) -> Decimal:
+async def spent_today(fetch: Fetch) -> tuple[Decimal, timedelta]:
+    """And how much is left of the day."""
     (row,) = await fetch(statement("spent_today"))
-    return Decimal(row["cost"])
+    return Decimal(row["cost"]), row["rest"]
 
 
 async def left_open(fetch: Fetch, table: WorkTable, step: str, item: int | None = None) -> list[Any]:

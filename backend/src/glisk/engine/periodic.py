@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol, runtime_checkable
 
 import structlog
 
@@ -22,6 +23,13 @@ class Periodic:
     name: str
     every: timedelta
     run: Callable[[], Awaitable[None]]
+
+
+@runtime_checkable
+class Returning(Protocol):
+    """A processor with work of its own that comes again."""
+
+    def works(self, link: Link) -> list[Periodic]: ...
 
 
 async def keep_time(link: Link, works: list[Periodic], look_every: float = 1.0) -> None:

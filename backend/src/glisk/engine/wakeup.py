@@ -7,16 +7,19 @@ from typing import Any
 
 from glisk.engine.link import Link, persistently
 
-WORK, LOST = "glisk_work", "glisk_lost"
+WORK, LOST, TOLD = "glisk_work", "glisk_lost", "glisk_told"
 CHECK_EVERY_S = 10.0
 
 
-async def listen(url: str, on_work: Callable[[str], None], on_lost: Callable[[], None]) -> None:
-    """For ever. Each reconnection counts as a notification of either kind: some may have been missed."""
+async def listen(
+    url: str, on_work: Callable[[str], None], on_lost: Callable[[], None], on_told: Callable[[str], None]
+) -> None:
+    """For ever. Each reconnection counts as a notification that there is work and that claims were lost: some may have been
+    missed. `on_told` hears of receipts that have news, and can do without."""
     link = Link(url)
 
     async def hear() -> None:
-        hearing = await link.listen({WORK: on_work, LOST: lambda _: on_lost()})
+        hearing = await link.listen({WORK: on_work, LOST: lambda _: on_lost(), TOLD: on_told})
         on_work("")
         on_lost()
         await hearing.until_lost(CHECK_EVERY_S)
@@ -29,3 +32,8 @@ async def listen(url: str, on_work: Callable[[str], None], on_lost: Callable[[],
 
 async def notify(fetch: Callable[..., Any], workflow: str) -> None:
     await fetch("SELECT pg_notify($1, $2)", WORK, workflow)
+
+
+async def tell(fetch: Callable[..., Any], receipt: str) -> None:
+    """Somebody outside says that there is news of this order."""
+    await fetch("SELECT pg_notify($1, $2)", TOLD, receipt)

@@ -54,7 +54,7 @@ steps AS (SELECT workflow, active FROM lane_steps WHERE lane = $7 UNION SELECT $
 filled AS MATERIALIZED (
   SELECT LEAST(burst, tokens + rate * s)::real AS tokens, LEAST(max_rate, rate + max_rate * 0.02 * s)::real AS rate, max_concurrency
   FROM (SELECT *, GREATEST(0, extract(epoch FROM statement_timestamp() - refilled_at))::float8 AS s FROM lanes
-        WHERE lane = $7 AND held_at IS NULL AND open_at <= statement_timestamp()) l),
+        WHERE lane = $7 AND (held_at IS NULL OR held_until <= statement_timestamp()) AND open_at <= statement_timestamp()) l),
 granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - ({live})))::int AS n, tokens, rate FROM filled),
 picked AS MATERIALIZED (
 SELECT id FROM (
@@ -221,9 +221,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (item_id, step) WHERE outcome = 'open' DO UPDATE SET epoch = EXCLUDED.epoch, worker = EXCLUDED.worker
 RETURNING attempt_id, provider, seed, prompt, prompt_source, receipt, started_at, now() - started_at AS age, xmax <> 0 AS resumed
 
--- name: record_attempt (attempt, outcome, receipt, cost, error code, error)
+-- name: record_attempt (attempt, outcome, receipt, cost, error code, error, details)
 -- `open` only stores the receipt. Not fenced: what was paid is true, whoever writes it.
 UPDATE attempts SET outcome = $2, receipt = COALESCE($3, receipt), cost = COALESCE($4, cost), error_code = $5, error = $6,
+  details = COALESCE($7::jsonb, details),
   finished_at = CASE WHEN $2 <> 'open' THEN now() END
 WHERE attempt_id = $1 AND outcome = 'open'
 RETURNING attempt_id
@@ -235,9 +236,10 @@ WHERE item_id = $1 AND step = $2 AND error_code = '429' AND attempt_id > COALESC
   (SELECT max(attempt_id) FROM attempts WHERE item_id = $1 AND step = $2 AND outcome <> 'open' AND error_code IS DISTINCT FROM '429'), 0)
 
 -- name: spent_today ()
--- With what open calls will probably cost. A day is one of UTC.
-SELECT COALESCE(sum(cost), 0) AS cost FROM attempts
-WHERE cost > 0 AND started_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+-- With what open calls will probably cost, and how much is left of the day, which is one of UTC.
+WITH today AS (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS began)
+SELECT COALESCE((SELECT sum(cost) FROM attempts WHERE cost > 0 AND started_at >= began), 0) AS cost,
+  began + interval '24 hours' - now() AS rest FROM today
 
 -- name: left_open (step, item)
 -- Calls that are open though their row has ended, by whatever end. Of one row, or of all.
@@ -268,11 +270,14 @@ UPDATE lanes SET open_at = GREATEST(open_at, now() + $2), tokens = 0,
 WHERE lane = $1
 RETURNING lane
 
--- name: hold_lane (lane, reason)
-UPDATE lanes SET held_at = now(), held_reason = $2 WHERE lane = $1 AND held_at IS NULL RETURNING lane
+-- name: hold_lane (lane, reason, for how long)
+-- Until a person resumes it, or for a while. A hold that is over is none.
+UPDATE lanes SET held_at = now(), held_reason = $2, held_until = now() + $3::interval
+WHERE lane = $1 AND (held_at IS NULL OR held_until <= now())
+RETURNING lane
 
 -- name: resume_lane (lane)
-UPDATE lanes SET held_at = NULL, held_reason = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
+UPDATE lanes SET held_at = NULL, held_reason = NULL, held_until = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
 
 -- name: limit_lane (lane, concurrency, rate)
 -- Without a rate, that stays as it is. The bucket as make_lane makes it; what is in it stays, as far as it fits.
@@ -282,9 +287,9 @@ WHERE lane = $1
 RETURNING lane
 
 -- name: every_lane ()
-SELECT lane, CASE WHEN held_at IS NOT NULL THEN 'held' WHEN open_at > now() THEN 'closed' ELSE 'open' END AS state,
+SELECT lane, CASE WHEN held_at IS NOT NULL AND (held_until IS NULL OR held_until > now()) THEN 'held' WHEN open_at > now() THEN 'closed' ELSE 'open' END AS state,
   max_concurrency, NULLIF(rate, 1e9) AS rate, NULLIF(max_rate, 1e9) AS max_rate, NULLIF(open_at, '-infinity') AS open_at,
-  held_at, held_reason
+  held_at, held_until, held_reason
 FROM lanes ORDER BY lane
 
 -- name: control (ids, status, final, error, actor, open)

@@ -17,7 +17,7 @@ import structlog
 
 from glisk.engine import lanes, store, wakeup
 from glisk.engine.burst import Burst
-from glisk.engine.claim import Claim, Fence, Processor
+from glisk.engine.claim import Claim, Fence, Hears, Processor
 from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
@@ -205,7 +205,7 @@ class Worker:
     async def tell_lane(self, lane: str | None, verdict: Verdict) -> None:
         link = self.notebook.link
         if lane and isinstance(verdict, Hold):
-            await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason)), "hold")
+            await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason), verdict.until), "hold")
         elif lane and isinstance(verdict, Wait) and verdict.closes_lane:
             await persistently(lambda: lanes.slow(link, lane, verdict.after), "slow")
 
@@ -251,13 +251,19 @@ class Worker:
                 station.is_ready = True
         self.work.set()
 
+    def told(self, receipt: str) -> None:
+        """Whoever placed the order knows it; the others don't mind."""
+        for processor in {id(station.processor): station.processor for station in self.stations}.values():
+            if isinstance(processor, Hears):
+                processor.hint(receipt)
+
     async def pulse(self) -> None:
         while True:
             self.heart.pulse = time.monotonic()
             await asyncio.sleep(1)
 
     async def listen(self) -> None:
-        await wakeup.listen(self.url, self.notified, self.heart.beat_now)
+        await wakeup.listen(self.url, self.notified, self.heart.beat_now, self.told)
 
     async def reap(self) -> None:
         while True:

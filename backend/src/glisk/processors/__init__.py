@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from glisk.engine.claim import Processor
 from glisk.errors import BadProcessor, TwoProcessors
+from glisk.settings import Settings
 
 MOST_AT_ONCE, SLOWEST = 2**31, 1e-6  # as the database can hold them
 
@@ -43,11 +44,13 @@ class Registry:
         self.kinds: dict[str, type[Processor]] = {}
 
     def processor(self, process: str) -> Callable[[Kind], Kind]:
-        """The decorator of the class that does this process."""
+        """The decorator of the class that does this process. Somebody else's stands in for one of this package."""
 
         def register(kind: Kind) -> Kind:
-            if self.kinds.setdefault(process, kind) is not kind:
-                raise TwoProcessors(f"{process}: {full_name(self.kinds[process])} and {full_name(kind)}.")
+            known = self.kinds.setdefault(process, kind)
+            if known is not kind and not is_own(known):
+                raise TwoProcessors(f"{process}: {full_name(known)} and {full_name(kind)}.")
+            self.kinds[process] = kind
             return kind
 
         return register
@@ -70,22 +73,34 @@ def import_modules(package: str, path: Iterable[str]) -> None:
         importlib.import_module(module.name)
 
 
-def require_sound(kinds: Iterable[type]) -> None:
+def made(kind: type[Processor], settings: Settings) -> Processor:
+    """With the settings, if its `__init__` wants them."""
+    wants = [wish for wish in inspect.signature(kind).parameters.values() if wish.default is wish.empty]
+    if len(wants) > 1:
+        raise BadProcessor(f"\n  {full_name(kind)}: its `__init__` may want the settings, and nothing else")
+    return kind(*[settings][: len(wants)])
+
+
+def require_sound(staff: Iterable[Processor]) -> None:
     """Told at the start, and not by the first row that meets it."""
-    wrong = [f"\n  {full_name(kind)}: {problem}" for kind in dict.fromkeys(kinds) for problem in problems_of(kind)]
+    wrong = [f"\n  {full_name(type(one))}: {problem}" for one in staff for problem in problems_of(one)]
     if wrong:
         raise BadProcessor("".join(wrong))
 
 
-def problems_of(kind: Any) -> Iterator[str]:
-    if not hasattr(kind, "lane"):
+def problems_of(processor: Any) -> Iterator[str]:
+    if not hasattr(processor, "lane"):
         yield "it has no `lane`: name one, or say None"
-    elif not (kind.lane is None or (isinstance(kind.lane, str) and kind.lane)):
-        yield f"its lane is {kind.lane!r}, and must be a name or None"
-    if not inspect.iscoroutinefunction(getattr(kind, "run", None)):
+    elif not (processor.lane is None or (isinstance(processor.lane, str) and processor.lane)):
+        yield f"its lane is {processor.lane!r}, and must be a name or None"
+    if not inspect.iscoroutinefunction(getattr(processor, "run", None)):
         yield "it has no `async def run`"
-    limits = getattr(kind, "limits", Limits())
+    limits = getattr(processor, "limits", Limits())
     yield from limits.problems() if isinstance(limits, Limits) else ["its limits must be Limits(…)"]
+
+
+def is_own(kind: type) -> bool:
+    return kind.__module__.startswith(f"{__name__}.")
 
 
 def full_name(kind: type) -> str:

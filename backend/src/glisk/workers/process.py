@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
@@ -23,21 +23,22 @@ from glisk.workers.signals import INTERRUPTED, die_after, on_signals
 log = structlog.get_logger()
 
 Timetable: TypeAlias = Callable[[Link], list[Periodic]]
+Closing: TypeAlias = Callable[[], Awaitable[None]]
 
 LOOK_EVERY_S = 60.0
 GRACE_S = 10.0  # beyond the time to drain: for cancelled work to end, and for a database that does not answer
 
 
-def run(worker: Worker, periodic: Timetable, *, is_supervised: bool = False) -> None:
+def run(worker: Worker, periodic: Timetable, close: Closing, *, is_supervised: bool = False) -> None:
     """A signal ends it. A further one ends it at once, which loses nothing since the leases expire; under a supervisor
     it changes nothing, because a service manager may signal both, and whoever is in a hurry kills."""
     structlog.contextvars.bind_contextvars(worker=worker.name)
     at_once = ignore if is_supervised else partial(os._exit, INTERRUPTED)
     spare_the_collector()
-    asyncio.run(work(worker, periodic, at_once))
+    asyncio.run(work(worker, periodic, close, at_once))
 
 
-async def work(worker: Worker, periodic: Timetable, at_once: Callable[[], None]) -> None:
+async def work(worker: Worker, periodic: Timetable, close: Closing, at_once: Callable[[], None]) -> None:
     stop = partial(asyncio.get_running_loop().call_soon_threadsafe, finish, worker)
     on_signals(partial(ask, stop, worker.pace), at_once)
     link = Link(worker.url)
@@ -48,6 +49,7 @@ async def work(worker: Worker, periodic: Timetable, at_once: Callable[[], None])
     finally:
         timekeeper.cancel()
         await link.close()
+        await close()
     log.info("worker stopped")
 
 

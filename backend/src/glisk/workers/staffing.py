@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from glisk.engine import lanes
-from glisk.engine.claim import Processor
+from glisk.engine.claim import Lasting, Processor
 from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
+from glisk.engine.periodic import Periodic, Returning
 from glisk.engine.worker import Pace, Station
 from glisk.engine.workflow import Workflow
 from glisk.errors import UnknownActiveState
-from glisk.processors import Limits, require_sound
+from glisk.processors import Limits, made, require_sound
+from glisk.settings import Settings
 from glisk.workers.scaling import Size
 
 Kinds: TypeAlias = Mapping[str, type[Processor]]
@@ -28,6 +30,17 @@ class Crew:
     pace: Pace
     size: Size
 
+    def processors(self) -> list[Processor]:
+        return list({id(station.processor): station.processor for station in self.staff}.values())
+
+    def works(self, link: Link) -> list[Periodic]:
+        return [work for one in self.processors() if isinstance(one, Returning) for work in one.works(link)]
+
+    async def close(self) -> None:
+        for one in self.processors():
+            if isinstance(one, Lasting):
+                await one.close()
+
     def served(self) -> dict[str, list[str]]:
         """The processes of each workflow."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -36,12 +49,13 @@ class Crew:
         return found
 
 
-def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds) -> list[Station]:
+def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds, settings: Settings) -> list[Station]:
     """One for every step of the workflows served. A process that several of them share has one processor object. A lane
     counts in the tables of every workflow, also of those that others serve."""
     require_processors(served, kinds)
-    require_sound(kinds.values())
-    staff = {step.process: kinds[step.process]() for flow in served for step in flow.steps.values()}
+    wanted = {step.process: kinds[step.process] for flow in served for step in flow.steps.values()}
+    staff = {process: made(kind, settings) for process, kind in wanted.items()}
+    require_sound(staff.values())
     tables = tuple(dict.fromkeys(flow.table for flow in every))
     through = {name: Lane(name, tables) for at in staff.values() if (name := at.lane)}
     return [

@@ -152,7 +152,7 @@ class Replicate:
         try:
             return await self.api.get(id)
         except BadOrder as error:
-            raise expired(error.said) from error
+            raise expired(f"Replicate knows no prediction {id}") from error
 
     # Waiting
 

@@ -52,8 +52,9 @@ async def read(answer: Awaitable[T], unreadable: type[ProviderError]) -> T:
     try:
         return await answer
     except ValueError as error:
-        said = f"Replicate's answer cannot be read: {str(error)[:200]}"
-        raise unreadable(said, provider_code="unreadable") from error
+        problem = unreadable(f"Replicate's answer cannot be read: {str(error)[:200]}", provider_code="unreadable")
+        problem.is_open = True
+        raise problem from error
 
 
 def seen(found: package.Prediction) -> Prediction:
@@ -75,7 +76,7 @@ class Wire(httpx.AsyncBaseTransport):
         request.extensions["timeout"] = TIMEOUT.as_dict()
         # Defect: `Cancel-After` cannot be asked for. Without it a prediction that we lost sight of runs, and is paid, for
         # up to half an hour.
-        if request.method == "POST" and request.url.path.endswith("/predictions"):
+        if is_order(request):
             request.headers["Cancel-After"] = self.cancel_after
         try:
             response = await self.inner.handle_async_request(request)
@@ -83,15 +84,25 @@ class Wire(httpx.AsyncBaseTransport):
             await response.aread()
         # Defect: what breaks the connection is not a ReplicateError but whatever httpx raises, not even an OSError.
         except httpx.TransportError as error:
-            raise classify.broken(error, request.method) from error
+            raise of(request, classify.broken(error, request.method)) from error
         # Defects: its transport retries a GET ten times and sleeps for as long as any Retry-After says, in silence; and its
         # ReplicateError drops the headers, Retry-After among them. Raised here, neither happens.
         if response.is_error:
-            raise classify.answer(response)
+            raise of(request, classify.answer(response))
         return response
 
     async def aclose(self) -> None:
         await self.inner.aclose()
+
+
+def is_order(request: httpx.Request) -> bool:
+    return request.method == "POST" and request.url.path.endswith("/predictions")
+
+
+def of(request: httpx.Request, error: ProviderError) -> ProviderError:
+    """Whoever only asked after an order has learned nothing about it: it stands."""
+    error.is_open = error.is_open or not is_order(request)
+    return error
 
 
 def know_aborted() -> None:

@@ -1,0 +1,76 @@
+"""Is the picture any good? If so it is stored, and the row, the ledger and the fingerprints learn of it together."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from hashlib import sha256
+
+from glisk.drawing.subject import Image, Subject
+from glisk.engine import ledger, store
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Review, Verdict, Wait
+from glisk.engine.ledger import Attempt
+from glisk.engine.link import persistently
+from glisk.engine.store import Fetch
+from glisk.errors import ProviderFailed
+from glisk.images import gate, mark, sniff
+from glisk.images.gate import Judgement
+from glisk.providers.port import Picture
+from glisk.repositories import prints
+from glisk.storage.objects import Objects
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    objects: Objects
+    size: tuple[int, int]
+    own_address: str  # where our own objects are reached from
+
+    async def verdict(self, claim: Claim, subject: Subject, attempt: Attempt, picture: Picture) -> Verdict:
+        """Raises ProviderFailed for a picture that is certainly broken: another is drawn, and uses an attempt."""
+        judgement = await asyncio.to_thread(gate.judge, picture.data, *self.size)  # milliseconds of computing
+        if judgement.verdict == "regenerate":
+            raise unusable(judgement.reason, picture)
+        image = await self.stored(picture)
+        taken = await persistently(lambda: self.taken(claim, subject, attempt, picture, image, judgement), "accept")
+        if not taken:
+            return Wait()  # somebody else's claim by now: nothing of this is written
+        return Review(judgement.reason) if judgement.verdict == "quarantine" else Done()
+
+    async def stored(self, picture: Picture) -> Image:
+        """With the mark that says a model drew it, so that the hash is of the file that people get."""
+        data = await asyncio.to_thread(mark.marked, picture.data)
+        kind = sniff.kind_of(data)
+        assert kind, "the gate has decoded it"
+        stored = await self.objects.put(data, kind.mime, kind.extension)
+        return Image(stored.key, stored.sha256, kind.mime, picture.url or f"{self.own_address}/objects/{stored.key}")
+
+    async def taken(
+        self,
+        claim: Claim,
+        subject: Subject,
+        attempt: Attempt,
+        picture: Picture,
+        image: Image,
+        judgement: Judgement,
+    ) -> bool:
+        async with claim.link.transaction() as fetch:
+            if subject.is_unique and judgement.fingerprint:
+                await self.require_no_twin(fetch, claim, picture, judgement)
+            facts = subject.facts(image, attempt.prompt_source)
+            if not await store.note(fetch, claim.workflow.table, claim.as_row(), facts, claim.worker):
+                return False
+            details = {"sha256": sha256(picture.data).hexdigest(), "bytes": len(picture.data), "gate": judgement.reason}
+            await ledger.record(fetch, attempt.id, "done", cost=picture.cost, details=details)
+            return True
+
+    async def require_no_twin(self, fetch: Fetch, claim: Claim, picture: Picture, judgement: Judgement) -> None:
+        assert judgement.fingerprint
+        if (twin := await prints.twin(fetch, claim.id, judgement.fingerprint)) is not None:
+            raise unusable(f"It is the same picture as that of token {twin}, or nearly", picture)
+        await prints.keep(fetch, claim.id, judgement.fingerprint)
+
+
+def unusable(reason: str, picture: Picture) -> ProviderFailed:
+    return ProviderFailed(reason, category="image", provider_code="gate", cost=picture.cost)

@@ -1,0 +1,140 @@
+"""generating: a prompt becomes a picture, whatever the provider does, and no picture is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from glisk.drawing.abandoning import abandon
+from glisk.drawing.acceptance import Acceptance
+from glisk.drawing.purse import Purse, Spent
+from glisk.drawing.subject import Subject, subject_of
+from glisk.drawing.verdicts import Verdicts
+from glisk.engine import ledger
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Fail, Hold, Verdict, Wait
+from glisk.engine.ledger import Attempt
+from glisk.engine.link import Link, persistently
+from glisk.engine.periodic import Periodic
+from glisk.errors import ProviderError, Refused
+from glisk.processors import Limits, processor
+from glisk.prompts import prompt_problem
+from glisk.providers import chosen
+from glisk.providers.port import Order, Receipt
+from glisk.settings import Settings
+from glisk.storage.objects import Objects
+from glisk.workflows import JOBS, TOKENS
+
+log = structlog.get_logger()
+
+FORGOTTEN_AFTER = timedelta(minutes=55)  # the provider removes what was asked for after an hour: no order is found then
+LIMITS = {
+    "replicate": Limits(concurrency=500, rate=10.0),  # its own limit is 600 orders a minute
+    "sd_webui": Limits(concurrency=1),
+    "studio": Limits(concurrency=2),
+}
+
+
+@processor("generating")
+class Generating:
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.painter, self.size = settings, chosen.painter(settings), chosen.size(settings)
+        self.lane: str | None = self.painter.name
+        self.limits = LIMITS[self.painter.name]
+        price = chosen.price(settings)
+        self.purse = Purse(self.painter, price.of(1, 0) if price else None, settings.daily_budget)
+        self.verdicts = Verdicts(settings)
+        self.acceptance = Acceptance(Objects.of(settings), self.size, settings.own_address)
+
+    async def run(self, claim: Claim) -> Verdict:
+        subject = subject_of(claim, self.settings)
+        if subject.is_drawn():
+            return Done()
+        if problem := prompt_problem(subject.asked().prompt):
+            return Fail(f"The prompt cannot be drawn: {problem}")
+        try:
+            return await self.drawn(claim, subject)
+        except Spent as spent:
+            return Hold(f"{spent}: the budget of the day. Raise GLISK_DAILY_BUDGET, or wait until tomorrow", spent.rest)
+        except asyncio.CancelledError:
+            if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on with the order
+                await abandon(claim.link, self.painter, [claim.workflow.table], claim.active, claim.id)
+            raise
+
+    async def drawn(self, claim: Claim, subject: Subject) -> Verdict:
+        """At most two orders: what the author asked for, and the fallback if that is refused."""
+        while True:
+            attempt = await self.opened(claim, subject)
+            try:
+                picture = await self.painter.draw(self.order(attempt), self.receipt(claim, attempt))
+                return await self.acceptance.verdict(claim, subject, attempt, picture)
+            except Refused as error:
+                if not can_fall_back(subject, attempt):
+                    return await self.verdicts.on(claim, attempt, error)
+                if not await self.fall_back(claim, subject, attempt):
+                    return Wait()  # somebody else's claim by now
+                await self.verdicts.close(claim, attempt, error, "refused")
+            except ProviderError as error:
+                return await self.verdicts.on(claim, attempt, error)
+
+    async def opened(self, claim: Claim, subject: Subject) -> Attempt:
+        """The open one, unless nobody can find out any more what became of it: that may have been paid, and stays so in the
+        ledger."""
+        attempt = await self.purse.open(claim, subject.asked())
+        is_forgotten = attempt.receipt is None and attempt.age > FORGOTTEN_AFTER
+        if attempt.is_resumed and (is_forgotten or attempt.provider != self.painter.name):
+            said = "Nobody can tell any more what became of it"
+            await persistently(lambda: ledger.record(claim.link.fetch, attempt.id, "unknown", error=said), "give up")
+            return await self.purse.open(claim, subject.asked())
+        return attempt
+
+    def order(self, attempt: Attempt) -> Order:
+        """As it was first asked for, also when it is resumed."""
+        return Order(attempt.prompt or "", attempt.seed or 0, *self.size)
+
+    def receipt(self, claim: Claim, attempt: Attempt) -> Receipt:
+        async def keep(receipt: str) -> None:
+            record = ledger.record
+            await persistently(lambda: record(claim.link.fetch, attempt.id, "open", receipt=receipt), "keep receipt")
+
+        return Receipt(keep, attempt.opened_at, attempt.is_resumed, attempt.receipt)
+
+    async def fall_back(self, claim: Claim, subject: Subject, attempt: Attempt) -> bool:
+        """Written before the refused order is closed: from here on nobody sends that prompt again."""
+        facts = subject.fallback()
+        if facts is None:
+            return True  # it was written before, by whoever died then
+        told = self.shown(attempt.prompt or "")
+        log.warning("prompt refused, drawing the fallback", token_id=str(claim.row["token_id"]), **told)
+        return await claim.note({"censored": True, "token_id": str(claim.row["token_id"]), **told}, **facts)
+
+    def shown(self, prompt: str) -> dict[str, Any]:
+        if self.settings.redact_prompts:
+            return {"original_prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(), "length": len(prompt)}
+        return {"original_prompt": prompt}
+
+    def hint(self, receipt: str) -> None:
+        """Somebody says that there is news of this order."""
+        if callable(hint := getattr(self.painter, "hint", None)):
+            hint(receipt)
+
+    async def close(self) -> None:
+        await self.painter.close()
+
+    def works(self, link: Link) -> list[Periodic]:
+        """For what nobody holds any more when its row ends."""
+
+        async def run() -> None:
+            await abandon(link, self.painter, (TOKENS, JOBS), "generating")
+
+        return [Periodic("abandon orders", timedelta(minutes=1), run)]
+
+
+def can_fall_back(subject: Subject, attempt: Attempt) -> bool:
+    """Not from the fallback itself; and what was resumed may be the order that the row has fallen back from already."""
+    is_behind = attempt.prompt_source != subject.asked().source
+    return attempt.prompt_source != "fallback" and (is_behind or subject.fallback() is not None)

@@ -1,0 +1,66 @@
+"""Who draws? As the settings say; with none, the embedded studio."""
+
+from __future__ import annotations
+
+from glisk.errors import BadSettings, Problem
+from glisk.providers.port import Painter
+from glisk.providers.prices import Price, price_of
+from glisk.settings import Settings, text
+
+WEBHOOK = "/webhooks/replicate"
+
+
+def painter_name(settings: Settings) -> str:
+    if settings.image_provider:
+        return settings.image_provider
+    if text(settings.replicate_api_token):
+        return "replicate"
+    return "sd_webui" if settings.sd_webui_url else "studio"
+
+
+def painter(settings: Settings) -> Painter:
+    """Each is loaded only when it is the one: their libraries take their time."""
+    match painter_name(settings):
+        case "replicate":
+            return replicate(settings)
+        case "sd_webui":
+            return sd_webui(settings)
+        case _:
+            return studio()
+
+
+def price(settings: Settings) -> Price | None:
+    """Of one picture by whoever draws. None: nobody knows."""
+    if painter_name(settings) != "replicate":
+        return Price()
+    own = {model: Price(**amounts) for model, amounts in settings.prices.items()}
+    return price_of(settings.replicate_model, own)
+
+
+def size(settings: Settings) -> tuple[int, int]:
+    width, height = settings.image_size.split("x")
+    return int(width), int(height)
+
+
+def replicate(settings: Settings) -> Painter:
+    from glisk.providers.replicate.painter import Replicate, Terms
+    from glisk.providers.replicate.poller import Rhythm
+
+    token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate")
+    is_told = bool(settings.public_url and text(settings.replicate_webhook_secret))
+    terms = Terms(
+        token=token,
+        model=settings.replicate_model,
+        url=settings.replicate_url,
+        webhook=f"{settings.public_url}{WEBHOOK}" if is_told else None,
+        own_inputs=settings.replicate_inputs,
+        price=price(settings),
+        rhythm=Rhythm(first=2.0, longest=30.0) if is_told else Rhythm(),
+    )
+    return Replicate(terms)
+
+
+def wanted(settings: Settings, name: str, what: str) -> str:
+    if found := text(getattr(settings, name)):
+        return found
+    raise BadSettings([Problem(f"GLISK_{name.upper()}", "empty", f"{what} is wanted by GLISK_IMAGE_PROVIDER")])
