@@ -32,12 +32,6 @@ def size(value: str) -> str:
     return value
 
 
-def public_url(value: str) -> str:
-    if value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
-        raise ValueError("an address like https://glisk.example.com is wanted")
-    return value.rstrip("/")
-
-
 def drawable(value: str) -> str:
     if problem := prompt_problem(value):
         raise ValueError(f"a prompt is wanted: {problem}")
@@ -49,6 +43,13 @@ def prices(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]
         if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
             raise ValueError(f'{model}: dollars per image or per second are wanted, like {{"image": 0.003}}')
     return value
+
+
+def http_url(value: str) -> str:
+    """A server and nothing else: keys go elsewhere, and what stands behind the server's name is ours to add."""
+    if value and not re.fullmatch(r"https?://[^/?#@\s]+/?", value):
+        raise ValueError("a URL like https://host:port is wanted, with nothing behind the host")
+    return value.rstrip("/")
 
 
 class Settings(BaseSettings):
@@ -67,9 +68,31 @@ class Settings(BaseSettings):
         default=Path(".glisk"),
         description="Where the embedded parts keep their data. Relative paths start at the project's root.",
     )
-    public_url: Annotated[str, AfterValidator(public_url)] = Field(
+    s3_bucket: str = Field(
         default="",
-        description="Where the HTTP server is reached from outside. With it providers tell us when a picture is done, and need not be asked.",
+        pattern=r"^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?$",
+        description="The bucket to keep images in: of AWS, Cloudflare R2, MinIO or any other S3.",
+        json_schema_extra={"part": "S3", "embedded": "a directory in the data directory"},
+    )
+    s3_endpoint: Annotated[str, AfterValidator(http_url)] = Field(
+        default="",
+        description="The S3 server, for instance https://ACCOUNT.r2.cloudflarestorage.com without the bucket. Empty: AWS.",
+    )
+    s3_region: str = Field(
+        default="auto",
+        pattern=r"^[a-z0-9-]+$",
+        description="The bucket's region. `auto` suits R2 and MinIO; AWS wants its own, for instance eu-central-1.",
+    )
+    s3_access_key_id: str = Field(default="", description="The id of the key to the bucket.")
+    s3_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The secret of the key to the bucket.")
+    s3_prefix: str = Field(
+        default="",
+        pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)?$",
+        description="The folder of the bucket to keep images in, if it is shared, for instance glisk/images.",
+    )
+    public_url: Annotated[str, AfterValidator(http_url)] = Field(
+        default="",
+        description="Where the world finds the HTTP server, for instance https://glisk.example. Empty: http://HOST:PORT. With it providers can tell us when a picture is done.",
     )
     image_provider: Literal["", "studio", "replicate", "sd_webui"] = Field(
         default="",
@@ -92,7 +115,7 @@ class Settings(BaseSettings):
         default_factory=dict,
         description='Further inputs of the model, as JSON, like {"go_fast": false}; they stand above ours.',
     )
-    replicate_url: Annotated[str, AfterValidator(public_url)] = Field(
+    replicate_url: Annotated[str, AfterValidator(http_url)] = Field(
         default="https://api.replicate.com",
         description="Replicate's API, or a stand-in for it: glisk standin replicate.",
     )
@@ -100,7 +123,7 @@ class Settings(BaseSettings):
         default=SecretStr(""),
         description="The signing secret of your account's webhooks (whsec_…). Webhooks are asked for when it and GLISK_PUBLIC_URL are set.",
     )
-    sd_webui_url: Annotated[str, AfterValidator(public_url)] = Field(
+    sd_webui_url: Annotated[str, AfterValidator(http_url)] = Field(
         default="",
         description="A Stable Diffusion web UI with its API on (--api), like http://127.0.0.1:7860.",
         json_schema_extra={"part": "Stable Diffusion web UI", "embedded": "a studio of our own draws"},
@@ -159,6 +182,10 @@ class Settings(BaseSettings):
         return self.data_dir.relative_to(here) if self.data_dir.is_relative_to(here) else self.data_dir
 
     @property
+    def address(self) -> str:
+        """The start of every link to us."""
+        return self.public_url or f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+    )
     def own_address(self) -> str:
         """Where we are reached: from outside if that is known."""
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -184,6 +211,9 @@ def load(root: Path | None = None) -> Settings:
     except ValidationError as error:
         problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
         raise BadSettings(problems) from error
+    problems += half_filled(settings)
+    settings = settings.model_copy(update={"data_dir": root / settings.data_dir.expanduser()})
+    )
     settings = settings.model_copy(
         update={"data_dir": root / settings.data_dir.expanduser(), **known_elsewhere(settings, root / ".env")}
     )
@@ -222,6 +252,18 @@ def unknown_names(env_file: Path) -> list[Problem]:
         if name.startswith(PREFIX) and name not in known
         for close in [difflib.get_close_matches(name, known, n=1)]
     ]
+
+
+def half_filled(settings: Settings) -> list[Problem]:
+    """S3 with a part missing would silently leave images in the data directory, or fail at the first one."""
+    fields = [name for name in Settings.model_fields if name.startswith("s3_")]
+    given = [name for name in fields if getattr(settings, name) != Settings.model_fields[name].default]
+    because = f", since {variable(given[0])} is set" if given else ""
+    wanted = dict.fromkeys(("s3_bucket", "s3_access_key_id", "s3_secret_access_key"), "a value is wanted")
+    if not settings.s3_endpoint and settings.s3_region == Settings.model_fields["s3_region"].default:
+        wanted["s3_region"] = "AWS wants the bucket's region (or set GLISK_S3_ENDPOINT, for another S3)"
+    lacking = [name for name in wanted if given and name not in given]
+    return [as_problem(name, text(getattr(settings, name)), f"{wanted[name]}{because}") for name in lacking]
 
 
 def as_problem(name: object, value: object, message: str) -> Problem:

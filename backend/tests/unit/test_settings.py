@@ -86,3 +86,63 @@ def test_settings_are_those_of_the_project_from_any_folder_of_it(
     monkeypatch.chdir(tmp_path / "backend" / "src")
     found = settings.load()
     assert (found.port, found.data_dir) == (8123, tmp_path / ".glisk")
+
+
+def test_s3_needs_a_bucket_and_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_S3_ENDPOINT", "https://account.r2.cloudflarestorage.com")
+    assert problems(tmp_path) == [
+        "GLISK_S3_BUCKET is '': a value is wanted, since GLISK_S3_ENDPOINT is set",
+        "GLISK_S3_ACCESS_KEY_ID is '': a value is wanted, since GLISK_S3_ENDPOINT is set",
+        "GLISK_S3_SECRET_ACCESS_KEY is '': a value is wanted, since GLISK_S3_ENDPOINT is set",
+    ]
+
+
+def test_aws_needs_a_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BUCKET", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(f"GLISK_S3_{name}", "hunter2")
+    (problem,) = problems(tmp_path)
+    assert problem.startswith("GLISK_S3_REGION is 'auto': AWS wants the bucket's region")
+    monkeypatch.setenv("GLISK_S3_REGION", "eu-central-1")
+    found = settings.load(tmp_path)
+    assert found.real_parts() == {"S3": "GLISK_S3_BUCKET"}
+    assert settings.masked(found.s3_secret_access_key) == "'***'"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("S3_ENDPOINT", "account.r2.cloudflarestorage.com"),
+        ("S3_ENDPOINT", "https://account.r2.cloudflarestorage.com/images"),  # as Cloudflare's own page shows it
+        ("S3_ENDPOINT", "ftp://s3"),
+        ("S3_ENDPOINT", "http://user:hunter2@s3"),
+        ("S3_BUCKET", "Images"),
+        ("S3_BUCKET", "../images"),
+        ("S3_PREFIX", "/images"),
+        ("S3_PREFIX", "images/../others"),
+        ("S3_REGION", "eu central"),
+        ("PUBLIC_URL", "glisk.example"),
+    ],
+)
+def test_an_address_of_storage_has_its_shape(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"GLISK_{name}", value)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith(f"GLISK_{name} is ")
+    assert "hunter2" not in problem
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, "http://127.0.0.1:8000"),
+        ({"HOST": "::1", "PORT": "80"}, "http://[::1]:80"),
+        ({"PUBLIC_URL": "https://glisk.example/"}, "https://glisk.example"),
+    ],
+)
+def test_links_to_us_start_at_the_public_address(
+    given: dict[str, str], address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"GLISK_{name}", value)
+    assert settings.load(tmp_path).address == address
