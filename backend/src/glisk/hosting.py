@@ -12,6 +12,7 @@ from glisk.db.server import check, require_head
 from glisk.dev import data_dir
 from glisk.service import Say, database, timed, where_database
 from glisk.settings import Settings
+from glisk.storage.objects import Objects
 
 
 def up(settings: Settings, say: Say) -> None:
@@ -40,4 +41,11 @@ def serve(settings: Settings, say: Say) -> None:
 
 def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
     with timed(say, f"http://{settings.host}:{settings.port} (Ctrl-C stops)") as done:
-        asyncio.run(server.serve(create_app(), listener, on_ready=done))
+        asyncio.run(server.serve(create_app(objects(settings)), listener, on_ready=done))
+
+
+def objects(settings: Settings) -> Objects:
+    """The operator's S3, else a directory of ours."""
+    if not settings.s3_bucket:
+        data_dir.prepare(settings.data_dir)
+    return Objects.of(settings)

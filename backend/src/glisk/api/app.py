@@ -6,6 +6,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from glisk import __version__
+from glisk.api import objects, refusal
+from glisk.errors import GliskError
+from glisk.storage.objects import Objects
 
 
 class Health(BaseModel):
@@ -13,9 +16,11 @@ class Health(BaseModel):
     version: str
 
 
-def create_app() -> FastAPI:
+def create_app(stored: Objects) -> FastAPI:
     app = FastAPI(title="Glisk", version=__version__, summary="Every mint becomes art.")
     app.add_api_route("/health", health, methods=["GET"], response_model=Health, tags=["operations"])
+    app.include_router(objects.router(stored))
+    app.add_exception_handler(GliskError, refusal.answer)
     return app
 
 
