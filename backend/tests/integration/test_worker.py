@@ -19,7 +19,7 @@ from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
 from glisk.engine.reaper import Reaper
 from glisk.engine.statements import statement
-from glisk.engine.worker import Pace
+from glisk.engine.worker import ARRIVAL_S, Pace
 from glisk.engine.workflow import Step, Workflow
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
@@ -522,6 +522,35 @@ async def test_a_claim_that_is_on_its_way_when_the_worker_stops_is_given_back(
             worker.stop()
             cutter.is_let_go.set()
     assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 5
+
+
+@pytest.mark.parametrize("drain", [timedelta(), timedelta(seconds=0.3)])
+async def test_a_suspect_that_is_on_its_way_when_the_worker_stops_is_given_back(
+    drain: timedelta, database_url: str, connection: Any
+) -> None:
+    async with cutter_before(database_url) as (cutter, url):
+        cutter.aim({statement("claim", JOBS, suspects=True)}, Moment.SLOW)
+        await enqueue(connection, 1, columns="reclaims=2")
+        async with at_work(url, {"only": Recorder(hang)}, pace=replace(PACE, drain=drain)) as worker:
+            await true(connection, "SELECT count(*) = 1 FROM jobs WHERE leased_by IS NOT NULL")
+            worker.stop()
+            cutter.is_let_go.set()
+    assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 1
+
+
+async def test_a_worker_that_waits_to_try_a_suspect_stops_in_time(database_url: str, connection: Any) -> None:
+    """What is at work beside it does not end by itself."""
+    await enqueue(connection, 1)
+    recorder = Recorder(hang)
+    async with at_work(database_url, {"only": recorder}, pace=replace(PACE, drain=timedelta())) as worker:
+        await recorder.started.wait()
+        await enqueue(connection, 1, columns="reclaims=2")
+        while worker.room():
+            await connection.fetchval("SELECT 1")
+        began = time.monotonic()
+        worker.stop()
+    assert time.monotonic() - began < ARRIVAL_S
+    assert await connection.fetchval("SELECT count(*) FROM jobs WHERE status = 'pending' AND retry_count = 0") == 2
 
 
 @pytest.mark.parametrize("rest", ["fixed", "exponential"])

@@ -26,6 +26,7 @@ from glisk.engine.notebook import Notebook
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
 from glisk.engine.store import Decided
+from glisk.engine.suspects import Suspects
 from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
@@ -71,11 +72,11 @@ class Worker:
     ) -> None:
         self.url, self.stations, self.name, self.pace, self.pooler = url, stations, name, pace, pooler
         self.claims: dict[int, Claim] = {}
-        self.is_closed = False  # while a suspect works alone
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
         self.link = self.a_link()
         self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
+        self.suspects = Suspects(self, self.lookout, pace.lease.total_seconds() / 2)
         self.notebook = Notebook(self.a_link(), name, pace.lease, self.lose)
         good = sorted({status for station in stations for status in station.workflow.goods()})
         self.settler = Settler(self.a_link(), name, good, self.settled)
@@ -93,17 +94,17 @@ class Worker:
             asyncio.create_task(helper)
             for helper in (
                 *(self.settler.run(), self.notebook.run(), self.poll(), self.lookout.run()),
-                *(self.pulse(), self.reap(), self.try_suspects(), self.listen()),
+                *(self.pulse(), self.reap(), self.listen()),
             )
         ]
-        claiming = asyncio.create_task(self.claim_on())
+        claimers = [asyncio.create_task(self.claim_on()), asyncio.create_task(self.suspects.run())]
         try:
-            await self.until_stopped_or_broken([*helpers, claiming])
-            await self.drain(claiming)
+            await self.until_stopped_or_broken([*helpers, *claimers])
+            await self.drain(claimers)
         finally:
-            for task in (claiming, *helpers):
+            for task in (*claimers, *helpers):
                 task.cancel()
-            await asyncio.gather(claiming, *helpers, return_exceptions=True)
+            await asyncio.gather(*claimers, *helpers, return_exceptions=True)
             self.heart.stop()
             for link in (self.link, self.notebook.link, self.settler.link, self.reaper.link):
                 await link.close()
@@ -134,7 +135,7 @@ class Worker:
         return [station for station in self.stations if station.is_ready] if self.room() else []
 
     def room(self) -> int:
-        return 0 if self.is_closed else self.pace.concurrency - len(self.claims)
+        return 0 if self.suspects.is_alone else self.pace.concurrency - len(self.claims)
 
     async def claim_for(self, station: Station, limit: int) -> None:
         station.is_ready = False  # before the claim: a notification that arrives during it must not be lost
@@ -169,6 +170,17 @@ class Worker:
         if granted.is_full and granted.next_in > 0:
             self.loop.call_later(granted.next_in, self.notified, station.workflow.name)
         return granted.rows, len(granted.rows) < terms["limit"]
+
+    async def claim_suspect(self) -> bool:
+        """Whether there was one."""
+        for station in self.stations:
+            if self.stopping.is_set():
+                break
+            for row in (await self.claimed(station, 1, suspects=True))[0]:
+                log.warning("a suspect works alone", id=row["id"], workflow=station.workflow.name)
+                self.begin(station, row)
+                return True
+        return False
 
     # Working
 
@@ -272,44 +284,27 @@ class Worker:
                     self.notified("")
             await asyncio.sleep(self.pace.lease.total_seconds() / 2)
 
-    async def try_suspects(self) -> None:
-        """What twice was at work when a process died may be what killed it, or may only have stood beside it. It works
-        alone, so that it takes nobody along and nobody takes it."""
-        while True:
-            with suppress(LinkLost):
-                if await self.lookout.any_suspect():
-                    await self.try_alone()
-            await asyncio.sleep(self.pace.lease.total_seconds() / 2)
-
-    async def try_alone(self) -> None:
-        self.is_closed = True
-        try:
-            await self.idle()
-            for station in self.stations:
-                while not self.stopping.is_set() and (rows := (await self.claimed(station, 1, suspects=True))[0]):
-                    log.warning("a suspect works alone", id=rows[0]["id"], workflow=station.workflow.name)
-                    self.begin(station, rows[0])
-                    await self.idle()
-        finally:
-            self.is_closed = False
-            self.notified("")
-
     # Stopping
 
-    async def drain(self, claiming: asyncio.Task[None]) -> None:
+    async def drain(self, claimers: list[asyncio.Task[None]]) -> None:
         """Nothing new is claimed, though a claim that is on its way must arrive: nobody else knows of its rows. What does
         not end in time goes back to waiting, and no attempt is used."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.pace.drain.total_seconds()):
-                await asyncio.wait([claiming])
+                await asyncio.wait(claimers)
                 await self.idle()
-        await asyncio.wait([claiming], timeout=ARRIVAL_S)
+        await asyncio.wait(claimers, timeout=ARRIVAL_S)
         for claim in list(self.claims.values()):
             claim.task.cancel()
         await self.idle()
 
     async def idle(self) -> None:
         while self.claims:
+            self.work.clear()
+            await self.work.wait()
+
+    async def idle_or_stopping(self) -> None:
+        while self.claims and not self.stopping.is_set():
             self.work.clear()
             await self.work.wait()
 
