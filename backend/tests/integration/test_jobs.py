@@ -389,6 +389,16 @@ async def test_a_job_cancelled_between_two_steps_goes_back_to_the_second(
     assert await connection.fetchval("SELECT status FROM jobs") == "ready-for-uploading"
 
 
+async def test_an_open_job_of_a_workflow_that_nobody_knows_is_listed_as_such(link: Link, connection: Any) -> None:
+    await connection.execute("INSERT INTO jobs (workflow) VALUES ('no_such'), ('token'), ('image_generation')")
+    await connection.execute(
+        "INSERT INTO jobs (workflow, status, finished_at) VALUES ('of_old_days', 'completed', now())"
+    )
+    listed = {row["workflow"]: row["note"] for row in await JobBoard(link).newest()}
+    strange = dict.fromkeys(("no_such", "token"), "no such workflow")
+    assert listed == strange | {"image_generation": None, "of_old_days": None}
+
+
 async def test_a_job_of_an_unknown_workflow_is_left_and_the_others_are_retried(link: Link, connection: Any) -> None:
     dead = "status, finished_at, error_message) VALUES ($1, 'failed', now(), 'x') RETURNING id"
     strange, stray, known = [

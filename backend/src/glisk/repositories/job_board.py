@@ -17,9 +17,10 @@ from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 LARGEST_ID = 2**63 - 1
 AT_ONCE = 1000  # rows that one statement moves
+# A workflow that we do not know may be one of tomorrow's, inserted already: it is told of, and not failed.
 LIST = """
     SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
-      CASE WHEN finished_at IS NOT NULL THEN NULL WHEN paused_at IS NOT NULL THEN 'paused'
+      CASE WHEN finished_at IS NOT NULL THEN NULL WHEN workflow <> ALL ($4::text[]) THEN 'no such workflow' WHEN paused_at IS NOT NULL THEN 'paused'
            WHEN leased_by IS NULL AND EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = jobs.workflow) THEN 'workflow paused'
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
     FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
@@ -47,7 +48,7 @@ class JobBoard:
     async def newest(
         self, workflow: str | None = None, status: str | None = None, limit: int = 50
     ) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(LIST, workflow, status, limit)]
+        return [dict(row) for row in await self.link.fetch(LIST, workflow, status, limit, list(FIRST))]
 
     async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
         return [dict(row) for row in await self.link.fetch(DEAD, workflow, limit)]
