@@ -185,11 +185,6 @@ class Settings(BaseSettings):
     def address(self) -> str:
         """The start of every link to us."""
         return self.public_url or f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
-    )
-    def own_address(self) -> str:
-        """Where we are reached: from outside if that is known."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return self.public_url or f"http://{host}:{self.port}"
 
     def real_parts(self) -> dict[str, str]:
         """The parts an operator has replaced by a service of their own, each with the variable that did it."""
@@ -212,8 +207,6 @@ def load(root: Path | None = None) -> Settings:
         problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
         raise BadSettings(problems) from error
     problems += half_filled(settings)
-    settings = settings.model_copy(update={"data_dir": root / settings.data_dir.expanduser()})
-    )
     settings = settings.model_copy(
         update={"data_dir": root / settings.data_dir.expanduser(), **known_elsewhere(settings, root / ".env")}
     )

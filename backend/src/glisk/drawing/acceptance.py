@@ -25,7 +25,6 @@ from glisk.storage.objects import Objects
 class Acceptance:
     objects: Objects
     size: tuple[int, int]
-    own_address: str  # where our own objects are reached from
 
     async def verdict(self, claim: Claim, subject: Subject, attempt: Attempt, picture: Picture) -> Verdict:
         """Raises ProviderFailed for a picture that is certainly broken: another is drawn, and uses an attempt."""
@@ -44,7 +43,8 @@ class Acceptance:
         kind = sniff.kind_of(data)
         assert kind, "the gate has decoded it"
         stored = await self.objects.put(data, kind.mime, kind.extension)
-        return Image(stored.key, stored.sha256, kind.mime, picture.url or f"{self.own_address}/objects/{stored.key}")
+        address = picture.url or self.objects.address(stored.key)
+        return Image(stored.key, bytes.fromhex(stored.sha256), kind.mime, address)
 
     async def taken(
         self,

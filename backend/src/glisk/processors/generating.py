@@ -20,7 +20,7 @@ from glisk.engine.decide import Done, Fail, Hold, Verdict, Wait
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import Link, persistently
 from glisk.engine.periodic import Periodic
-from glisk.errors import ProviderError, Refused
+from glisk.errors import ProviderError, Refused, StorageError, StorageUnusable
 from glisk.processors import Limits, processor
 from glisk.prompts import prompt_problem
 from glisk.providers import chosen
@@ -31,6 +31,7 @@ from glisk.workflows import JOBS, TOKENS
 
 log = structlog.get_logger()
 
+STORAGE_REST = timedelta(seconds=10)
 FORGOTTEN_AFTER = timedelta(minutes=55)  # the provider removes what was asked for after an hour: no order is found then
 LIMITS = {
     "replicate": Limits(concurrency=500, rate=10.0),  # its own limit is 600 orders a minute
@@ -48,7 +49,7 @@ class Generating:
         price = chosen.price(settings)
         self.purse = Purse(self.painter, price.of(1, 0) if price else None, settings.daily_budget)
         self.verdicts = Verdicts(settings)
-        self.acceptance = Acceptance(Objects.of(settings), self.size, settings.own_address)
+        self.acceptance = Acceptance(Objects.of(settings), self.size)
 
     async def run(self, claim: Claim) -> Verdict:
         subject = subject_of(claim, self.settings)
@@ -60,6 +61,10 @@ class Generating:
             return await self.drawn(claim, subject)
         except Spent as spent:
             return Hold(f"{spent}: the budget of the day. Raise GLISK_DAILY_BUDGET, or wait until tomorrow", spent.rest)
+        except StorageUnusable as error:
+            return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
+        except StorageError as error:  # the order stands, so its picture is fetched again
+            return Wait(STORAGE_REST, str(error))
         except asyncio.CancelledError:
             if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on with the order
                 await abandon(claim.link, self.painter, [claim.workflow.table], claim.active, claim.id)
