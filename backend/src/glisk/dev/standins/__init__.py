@@ -1,0 +1,1 @@
+"""Stand-ins for paid third parties: real HTTP, faithful answers, scripted faults, and a count of what was charged."""
