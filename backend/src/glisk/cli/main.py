@@ -28,6 +28,7 @@ COMMANDS = {
     "psql": "database",
     "dump": "database",
     "clean": "clean",
+    "standin": "standin",
 }
 
 
