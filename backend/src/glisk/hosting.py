@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
+from functools import partial
 
 from glisk.api import server
 from glisk.api.app import create_app
 from glisk.db import migrate
 from glisk.db.server import check, require_head
 from glisk.dev import data_dir
+from glisk.engine import wakeup
+from glisk.engine.link import Link
 from glisk.service import Say, database, timed, where_database
-from glisk.settings import Settings
+from glisk.settings import Settings, text
 from glisk.storage.objects import Objects
 
 
@@ -29,19 +33,28 @@ def up(settings: Settings, say: Say) -> None:
             migrate.upgrade(url)
             done()
         data_dir.remember_real_parts(settings)
-        run_server(settings, listener, say)
+        run_server(settings, url, listener, say)
 
 
 def serve(settings: Settings, say: Say) -> None:
     """The HTTP server alone, on a schema that somebody else has migrated."""
     with server.listening(settings.host, settings.port) as listener, database(settings) as url:
         asyncio.run(require_head(url))
-        run_server(settings, listener, say)
+        run_server(settings, url, listener, say)
 
 
-def run_server(settings: Settings, listener: socket.socket, say: Say) -> None:
+def run_server(settings: Settings, url: str, listener: socket.socket, say: Say) -> None:
     with timed(say, f"http://{settings.host}:{settings.port} (Ctrl-C stops)") as done:
-        asyncio.run(server.serve(create_app(objects(settings)), listener, on_ready=done))
+        asyncio.run(answer(settings, url, listener, done))
+
+
+async def answer(settings: Settings, url: str, listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    link = Link(url)
+    app = create_app(objects(settings), text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch))
+    try:
+        await server.serve(app, listener, on_ready)
+    finally:
+        await link.close()
 
 
 def objects(settings: Settings) -> Objects:

@@ -26,7 +26,7 @@ def postgres_url(value: SecretStr) -> SecretStr:
     return value
 
 
-def size(value: str) -> str:
+def width_and_height(value: str) -> str:
     if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", value):
         raise ValueError("a size like 1024x1024 is wanted")
     return value
@@ -38,7 +38,7 @@ def drawable(value: str) -> str:
     return value
 
 
-def prices(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
+def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
     for model, price in value.items():
         if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
             raise ValueError(f'{model}: dollars per image or per second are wanted, like {{"image": 0.003}}')
@@ -98,7 +98,7 @@ class Settings(BaseSettings):
         default="",
         description="Who draws. Empty: Replicate if it has a token, else Stable Diffusion web UI if it has a URL, else the embedded studio.",
     )
-    image_size: Annotated[str, AfterValidator(size)] = Field(
+    image_size: Annotated[str, AfterValidator(width_and_height)] = Field(
         default="1024x1024", description="Width and height of the pictures, in pixels; the model must know it."
     )
     replicate_api_token: SecretStr = Field(
@@ -152,7 +152,7 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="US dollars a day (UTC) that pictures may cost; when they are spent the provider's lane is held. Empty: no limit.",
     )
-    prices: Annotated[dict[str, dict[str, Decimal]], AfterValidator(prices)] = Field(
+    prices: Annotated[dict[str, dict[str, Decimal]], AfterValidator(known_units)] = Field(
         default_factory=dict,
         description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',
     )

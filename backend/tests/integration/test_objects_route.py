@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,17 +10,20 @@ from pathlib import Path
 import httpx
 import obstore
 import pytest
-import uvicorn
 from structlog.testing import capture_logs
 
 from glisk.api.app import create_app
-from glisk.api.server import Server
 from glisk.settings import Settings
 from glisk.storage.objects import Objects
 from tests.s3 import serving, settings_for
+from tests.serving import served
 
 DATA = b"an image of some length"
 ABSENT = f"/objects/sha256/ab/{'ab' * 32}.webp"
+
+
+async def silent(_: str) -> None:
+    """Nobody waits for news here."""
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +52,8 @@ async def path(objects: Objects) -> str:
 
 @asynccontextmanager
 async def visiting(objects: Objects) -> AsyncIterator[httpx.AsyncClient]:
-    ready = asyncio.Event()
-    server = Server(uvicorn.Config(create_app(objects), log_config=None, access_log=False), ready.set)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        running = asyncio.create_task(server.serve(sockets=[listener]))
-        await ready.wait()
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}") as browser:
-            yield browser
-        server.should_exit = True
-        await running
+    async with served(create_app(objects, "", silent)) as url, httpx.AsyncClient(base_url=url) as browser:
+        yield browser
 
 
 async def test_an_object_is_shown_for_ever_and_safely(browser: httpx.AsyncClient, path: str) -> None:
@@ -184,6 +178,6 @@ async def test_a_storage_in_trouble_is_a_503_that_names_no_server_of_ours() -> N
 
 
 async def test_the_api_describes_it(objects: Objects) -> None:
-    described = create_app(objects).openapi()["paths"]["/objects/{key}"]
+    described = create_app(objects, "", silent).openapi()["paths"]["/objects/{key}"]
     assert set(described) == {"get"}
     assert {"200", "206", "304", "404", "416", "503"} <= set(described["get"]["responses"])

@@ -40,7 +40,7 @@ def test_the_operators_inputs_stand_above_ours_but_not_above_the_order() -> None
 
 
 def test_a_size_that_the_model_cannot_draw_is_told_with_those_it_can() -> None:
-    with pytest.raises(BadOrder, match="1000x1000.*1024x1024"):
+    with pytest.raises(BadOrder, match=r"1000x1000.*1024x1024"):
         inputs(SCHNELL, Order("a cat", 7, 1000, 1000), {})
 
 

@@ -6,7 +6,8 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from glisk import __version__
-from glisk.api import objects, refusal
+from glisk.api import objects, refusal, webhooks
+from glisk.api.webhooks import Tell
 from glisk.errors import GliskError
 from glisk.storage.objects import Objects
 
@@ -16,10 +17,12 @@ class Health(BaseModel):
     version: str
 
 
-def create_app(stored: Objects) -> FastAPI:
+def create_app(stored: Objects, webhook_secret: str, tell: Tell) -> FastAPI:
+    """`tell`: that there is news of an order, to whoever placed it."""
     app = FastAPI(title="Glisk", version=__version__, summary="Every mint becomes art.")
     app.add_api_route("/health", health, methods=["GET"], response_model=Health, tags=["operations"])
     app.include_router(objects.router(stored))
+    app.include_router(webhooks.router(webhook_secret, tell))
     app.add_exception_handler(GliskError, refusal.answer)
     return app
 

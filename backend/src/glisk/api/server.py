@@ -19,7 +19,9 @@ from glisk.errors import PortTaken, UnusableAddress
 def listening(host: str, port: int) -> socket.socket:
     """Bound before anything else starts, so that a taken port is told at once."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a kept connection answers 40 ms late
+        return listener
     except OSError as error:
         kind = PortTaken if error.errno == errno.EADDRINUSE else UnusableAddress
         raise kind(f"It is {host}:{port} ({error.strerror or error}).") from error

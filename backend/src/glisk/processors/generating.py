@@ -24,7 +24,7 @@ from glisk.errors import ProviderError, Refused, StorageError, StorageUnusable
 from glisk.processors import Limits, processor
 from glisk.prompts import prompt_problem
 from glisk.providers import chosen
-from glisk.providers.port import Order, Receipt
+from glisk.providers.port import Order, Painter, Receipt
 from glisk.settings import Settings
 from glisk.storage.objects import Objects
 from glisk.workflows import JOBS, TOKENS
@@ -42,8 +42,9 @@ LIMITS = {
 
 @processor("generating")
 class Generating:
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.painter, self.size = settings, chosen.painter(settings), chosen.size(settings)
+    def __init__(self, settings: Settings, painter: Painter | None = None) -> None:
+        self.settings, self.painter = settings, painter or chosen.painter(settings)
+        self.size = chosen.size(settings)
         self.lane: str | None = self.painter.name
         self.limits = LIMITS[self.painter.name]
         price = chosen.price(settings)

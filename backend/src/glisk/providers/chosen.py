@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from glisk.errors import BadSettings, Problem
 from glisk.providers.port import Painter
 from glisk.providers.prices import Price, price_of
@@ -42,22 +44,34 @@ def size(settings: Settings) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def replicate(settings: Settings) -> Painter:
+def replicate(settings: Settings, **further: Any) -> Painter:
     from glisk.providers.replicate.painter import Replicate, Terms
     from glisk.providers.replicate.poller import Rhythm
 
     token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate")
     is_told = bool(settings.public_url and text(settings.replicate_webhook_secret))
-    terms = Terms(
-        token=token,
-        model=settings.replicate_model,
-        url=settings.replicate_url,
-        webhook=f"{settings.public_url}{WEBHOOK}" if is_told else None,
-        own_inputs=settings.replicate_inputs,
-        price=price(settings),
-        rhythm=Rhythm(first=2.0, longest=30.0) if is_told else Rhythm(),
-    )
-    return Replicate(terms)
+    terms: dict[str, Any] = {
+        "token": token,
+        "model": settings.replicate_model,
+        "url": settings.replicate_url,
+        "webhook": f"{settings.public_url}{WEBHOOK}" if is_told else None,
+        "own_inputs": settings.replicate_inputs,
+        "price": price(settings),
+        "rhythm": Rhythm(first=2.0, longest=30.0) if is_told else Rhythm(),
+    }
+    return Replicate(Terms(**(terms | further)))
+
+
+def sd_webui(settings: Settings) -> Painter:
+    from glisk.providers.sd_webui import StableDiffusion
+
+    return StableDiffusion(wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,"))
+
+
+def studio() -> Painter:
+    from glisk.providers.studio import Studio
+
+    return Studio()
 
 
 def wanted(settings: Settings, name: str, what: str) -> str:

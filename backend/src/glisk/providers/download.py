@@ -10,26 +10,32 @@ import re
 import httpx
 
 from glisk.errors import ProviderFailed, Uncertain
+from glisk.images.sniff import is_whole
 
 LIMIT = 40 * 1024 * 1024
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 DEADLINE_S = 120.0  # for all of it: a server that sends a byte now and then must not hold us for ever
 TRIES = 3
-REST_S = 0.5
+REST_S = 0.25
 
 
 async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
-    """A picture that is no longer there was paid for in vain: transient. One that did not arrive is still there."""
+    """A picture that is no longer there was paid for in vain: transient. One that did not arrive is still there, and what
+    arrived in its place, a page or a half, is asked for again before it is taken for what was drawn."""
     if url.startswith("data:"):
         return inline(url)
+    found, problem = b"", "nothing came"
     for rest in (REST_S * 2**n for n in range(TRIES)):
         try:
             async with asyncio.timeout(DEADLINE_S):
-                return await once(client, url)
+                if is_whole(found := await once(client, url)):
+                    return found
         except (httpx.HTTPError, TimeoutError) as error:
-            problem = f"The picture did not arrive: {error or type(error).__name__}"
-            await asyncio.sleep(rest)
-    raise Uncertain(problem, provider_code="download")
+            problem = str(error) or type(error).__name__
+        await asyncio.sleep(rest)
+    if found:
+        return found  # so it is
+    raise Uncertain(f"The picture did not arrive: {problem}", provider_code="download")
 
 
 async def once(client: httpx.AsyncClient, url: str) -> bytes:
