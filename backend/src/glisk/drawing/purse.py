@@ -41,12 +41,13 @@ class Purse:
                 continue
 
     async def open_once(self, claim: Claim, asked: Asked) -> Attempt:
+        if self.budget is None:
+            return await self.opened(claim.link.fetch, claim, asked)
         async with claim.link.transaction() as fetch:
-            if self.budget is not None:
-                await lanes.lock(fetch, self.painter.name)
-            spent, rest = await ledger.spent_today(fetch) if self.budget is not None else (Decimal(0), timedelta())
+            await lanes.lock(fetch, self.painter.name)
+            spent, rest = await ledger.spent_today(fetch)
             attempt = await self.opened(fetch, claim, asked)
-            if self.budget is not None and not attempt.is_resumed and spent + (self.estimate or 0) > self.budget:
+            if not attempt.is_resumed and spent + (self.estimate or 0) > self.budget:
                 raise Spent(spent, self.budget, rest)
             return attempt
 

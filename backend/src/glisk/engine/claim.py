@@ -15,8 +15,10 @@ Fence: TypeAlias = tuple[int, int]  # an id and its epoch: which claim is meant,
 
 
 class Notes(Protocol):
-    link: Link
     worker: str
+
+    @property
+    def link(self) -> Link: ...
 
     async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None) -> bool: ...
 

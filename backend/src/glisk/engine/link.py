@@ -77,16 +77,26 @@ class Link:
         self.options: dict[str, Any] = {"command_timeout": patience}  # a server that is gone says nothing, for ever
         self.options |= {"statement_cache_size": 0} if pooled else {"server_settings": STEADY if steady else {}}
         self.lock = asyncio.Lock()
+        self.callers = 0  # at it or in line for it
         self.connection: Any = None
 
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        self.callers += 1
+        try:
+            async with self.lock:
+                yield
+        finally:
+            self.callers -= 1
+
     async def fetch(self, sql: str, /, *arguments: Any) -> list[Any]:
-        async with self.lock:
+        async with self.turn():
             return await guarded(connection := await self.opened(), connection.fetch(sql, *arguments))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Yields a `fetch` whose statements commit together."""
-        async with self.lock:
+        async with self.turn():
             connection = await self.opened()
             await guarded(connection, connection.execute("BEGIN"))
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,12 +17,20 @@ EVERY_S = 0.5  # a percentage that a person watches need not be newer
 
 
 class Notebook:
-    """Every write is fenced. `on_lost` hears of the claims that are no longer ours."""
+    """Every write is fenced. `on_lost` hears of the claims that are no longer ours. Several links, so that hundreds of claims
+    that write at once wait for the disk together and not one after the other; each is opened when it is needed."""
 
-    def __init__(self, link: Link, worker: str, lease: timedelta, on_lost: Callable[[set[Fence]], None]) -> None:
-        self.link, self.worker, self.lease, self.on_lost = link, worker, lease, on_lost
+    def __init__(
+        self, links: Sequence[Link], worker: str, lease: timedelta, on_lost: Callable[[set[Fence]], None]
+    ) -> None:
+        self.links, self.worker, self.lease, self.on_lost = links, worker, lease, on_lost
         self.reached: dict[Claim, int] = {}
         self.wake = asyncio.Event()
+
+    @property
+    def link(self) -> Link:
+        """The one with the shortest line."""
+        return min(self.links, key=lambda link: link.callers)
 
     async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> bool:
         terms = (claim.workflow.table, claim.as_row(), facts, self.worker, event)

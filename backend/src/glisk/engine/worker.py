@@ -31,6 +31,7 @@ from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
 
+NOTE_LINKS = 8  # for what claims write while they work
 ARRIVAL_S = 5.0  # how long a claim may be on its way when we stop
 
 
@@ -77,7 +78,7 @@ class Worker:
         self.link = self.a_link()
         self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
         self.suspects = Suspects(self, self.lookout, pace.lease.total_seconds() / 2)
-        self.notebook = Notebook(self.a_link(), name, pace.lease, self.lose)
+        self.notebook = Notebook([self.a_link() for _ in range(NOTE_LINKS)], name, pace.lease, self.lose)
         good = sorted({status for station in stations for status in station.workflow.goods()})
         self.settler = Settler(self.a_link(), name, good, self.settled)
         self.heart = Heart(url, self.claims, pace.lease, self.lost_elsewhere)
@@ -106,7 +107,7 @@ class Worker:
                 task.cancel()
             await asyncio.gather(*claimers, *helpers, return_exceptions=True)
             self.heart.stop()
-            for link in (self.link, self.notebook.link, self.settler.link, self.reaper.link):
+            for link in (self.link, *self.notebook.links, self.settler.link, self.reaper.link):
                 await link.close()
 
     def stop(self) -> None:

@@ -16,7 +16,22 @@ LIMIT = 40 * 1024 * 1024
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 DEADLINE_S = 120.0  # for all of it: a server that sends a byte now and then must not hold us for ever
 TRIES = 3
+AT_ONCE = 16
 REST_S = 0.25
+
+
+class Downloads:
+    """So many at once: the pictures of hundreds of orders must not fill the memory, nor the line."""
+
+    def __init__(self) -> None:
+        self.client, self.turns = httpx.AsyncClient(), asyncio.Semaphore(AT_ONCE)
+
+    async def fetched(self, url: str) -> bytes:
+        async with self.turns:
+            return await fetched(self.client, url)
+
+    async def close(self) -> None:
+        await self.client.aclose()
 
 
 async def fetched(client: httpx.AsyncClient, url: str) -> bytes:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from glisk.engine.store import Fetch
+from glisk.engine.link import Link
 from glisk.images.fingerprint import COARSE_DISTANCE, Fingerprint, is_near
 
+# Everybody waits for the one before, so nobody waits for the disk: what is lost with the machine is drawn, and kept, again.
+AT_EASE = "SET LOCAL synchronous_commit TO off"
 # Two at once must not both find that there is no other.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('glisk: image_prints', 0))"
 CANDIDATES = """
-SELECT p.fine, t.token_id FROM image_prints p JOIN tokens_s0 t ON t.id = p.item_id
+SELECT p.coarse, p.fine, t.token_id FROM image_prints p JOIN tokens_s0 t ON t.id = p.item_id
 WHERE p.item_id <> $1 AND bit_count((p.coarse # $2)::bit(64)) <= $3"""
 KEEP = """
 INSERT INTO image_prints (item_id, coarse, fine) VALUES ($1, $2, $3)
 ON CONFLICT (item_id) DO UPDATE SET coarse = EXCLUDED.coarse, fine = EXCLUDED.fine"""
 
 
-async def twin(fetch: Fetch, item: int, found: Fingerprint) -> int | None:
-    """The token that has the same picture, or nearly; none may be added until the caller's transaction ends."""
-    await fetch(ONE_AT_A_TIME)
-    for row in await fetch(CANDIDATES, item, found.coarse, COARSE_DISTANCE):
-        if is_near(Fingerprint(found.coarse, row["fine"]), found):
-            return int(row["token_id"])
-    return None
-
-
-async def keep(fetch: Fetch, item: int, found: Fingerprint) -> None:
-    await fetch(KEEP, item, found.coarse, found.fine)
+async def kept(link: Link, item: int, found: Fingerprint) -> int | None:
+    """None: it is this row's now. Else the token that has the same picture, or nearly."""
+    async with link.transaction() as fetch:
+        await fetch(AT_EASE)
+        await fetch(ONE_AT_A_TIME)
+        for row in await fetch(CANDIDATES, item, found.coarse, COARSE_DISTANCE):
+            if is_near(Fingerprint(row["coarse"], row["fine"]), found):
+                return int(row["token_id"])
+        await fetch(KEEP, item, found.coarse, found.fine)
+        return None

@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-import httpx
 import structlog
 
 from glisk.errors import BadOrder, ProviderError, ProviderFailed, Uncertain
-from glisk.providers.download import expired, fetched
+from glisk.providers.download import Downloads, expired
 from glisk.providers.port import Order, Picture, Receipt
 from glisk.providers.prices import Price
 from glisk.providers.replicate import output
@@ -54,7 +53,7 @@ class Replicate:
     def __init__(self, terms: Terms) -> None:
         self.terms, self.model = terms, terms.model
         self.api = Api(terms.url, terms.token, terms.patience)
-        self.downloads = httpx.AsyncClient()
+        self.downloads = Downloads()
         self.poller = Poller(self.look, terms.rhythm)
 
     async def draw(self, order: Order, receipt: Receipt) -> Picture:
@@ -64,7 +63,7 @@ class Replicate:
         cost = output.cost(prediction, self.terms.price)
         url = output.address(prediction, cost)
         try:
-            data = await fetched(self.downloads, url)
+            data = await self.downloads.fetched(url)
         except ProviderFailed as error:
             error.cost = cost  # the picture is lost, the money too
             raise
@@ -82,7 +81,7 @@ class Replicate:
 
     async def close(self) -> None:
         await self.poller.close()
-        await self.downloads.aclose()
+        await self.downloads.close()
         await self.api.close()
 
     # Placing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from glisk.providers.replicate.prediction import Prediction
 T = TypeVar("T")
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0)
-MOST_CONNECTIONS = 40
+MOST_CONNECTIONS = 20
 
 
 class Api:
@@ -70,6 +71,7 @@ class Wire(httpx.AsyncBaseTransport):
         self.cancel_after = f"{int(cancel_after.total_seconds())}s"
         limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
         self.inner = httpx.AsyncHTTPTransport(limits=limits)
+        self.turns = asyncio.Semaphore(MOST_CONNECTIONS)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         # Defect: `create` without `wait` sends `timeout=None`, which httpx takes for "no timeout at all".
@@ -79,9 +81,7 @@ class Wire(httpx.AsyncBaseTransport):
         if is_order(request):
             request.headers["Cancel-After"] = self.cancel_after
         try:
-            response = await self.inner.handle_async_request(request)
-            response.request = request
-            await response.aread()
+            response = await self.sent(request)
         # Defect: what breaks the connection is not a ReplicateError but whatever httpx raises, not even an OSError.
         except httpx.TransportError as error:
             raise of(request, classify.broken(error, request.method)) from error
@@ -90,6 +90,14 @@ class Wire(httpx.AsyncBaseTransport):
         if response.is_error:
             raise of(request, classify.answer(response))
         return response
+
+    async def sent(self, request: httpx.Request) -> httpx.Response:
+        """In line here: httpcore's own pool looks at everybody in line each time anybody is served."""
+        async with self.turns:
+            response = await self.inner.handle_async_request(request)
+            response.request = request
+            await response.aread()
+            return response
 
     async def aclose(self) -> None:
         await self.inner.aclose()
