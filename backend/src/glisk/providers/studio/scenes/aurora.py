@@ -16,14 +16,14 @@ def paint(sheet: Sheet, brief: Brief, rng: Generator) -> None:
     palette, horizon = brief.palette, sheet.tall * rng.uniform(0.62, 0.8)
     night(sheet, palette, rng, horizon)
     low, high = hues(palette, rng)
-    for _ in range(int(rng.integers(2, 5))):
+    for _ in range(int(rng.integers(3, 5))):
         curtain(sheet, rng, horizon, low, high)
     country(sheet, palette, rng, horizon)
 
 
 def night(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> None:
     """Dark in every palette: by day there is nothing to see."""
-    low = colour.at_lightness(palette.sky[1 if palette.is_dark else 0], 0.27)
+    low = colour.at_lightness(palette.sky[1 if palette.is_dark else 0], 0.3)
     table = colour.ramp((colour.at_lightness(palette.ink, 0.1), low))
     sheet.cover(np.broadcast_to(light.wash(sheet, table, 0, horizon), sheet.planes.shape))
     sky.stars(sheet, rng, int(rng.integers(900, 2000)), horizon)
@@ -50,8 +50,8 @@ def curtain(sheet: Sheet, rng: Generator, horizon: float, low: Colour, high: Col
     share = up / np.maximum(tall, 0.08).astype(np.float32)[None, :]
     body = np.where(up > 0, np.exp(-share.clip(0, 9) * 2.6), np.exp(up.clip(-1, 0) * 55)) * bright[None, :]
     tint = light.between(0.05, 0.85, share)
-    sheet.shine(body * (1 - tint), low, 1.1)
-    sheet.shine(body * tint, high, 1.9)
+    sheet.shine(body * (1 - tint), low, 1.3)
+    sheet.shine(body * tint, high, 2.1)
 
 
 def country(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> None:

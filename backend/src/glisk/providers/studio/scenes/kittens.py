@@ -50,12 +50,12 @@ def litter(sheet: Sheet, rng: Generator) -> None:
     """One, two or three of them, no two alike; those behind first."""
     count = int(rng.choice([1, 2, 2, 3, 3]))
     coats, poses = rng.permutation(np.array(cats.coats(), dtype=object)), rng.permutation(len(cats.POSES))
-    size = {1: 0.215, 2: 0.158, 3: 0.118}[count] * rng.uniform(0.92, 1.1)
+    size = {1: 0.205, 2: 0.142, 3: 0.112}[count] * rng.uniform(0.92, 1.1)
     places = sorted(((n, rng.uniform(0.86, 0.95)) for n in range(count)), key=lambda place: place[1])
     for n, foot in places:
         pose, coat = cats.POSES[int(poses[n])], coats[n]
         down = size * 0.7 if pose is cats.peeking else 0.0
-        x = sheet.wide * (0.5 + (n - (count - 1) / 2) * 0.92 / max(count, 2) + rng.uniform(-0.03, 0.03))
+        x = sheet.wide * (0.5 + (n - (count - 1) / 2) * 0.86 / max(count, 2) + rng.uniform(-0.03, 0.03))
         kitten(sheet, rng, x, sheet.tall * foot + down, size, (pose, coat))
 
 

@@ -110,12 +110,13 @@ def crown(face: Figure, rng: Generator, paints: Paints) -> None:
 
 
 def petals(face: Figure, rng: Generator, paints: Paints) -> None:
-    count = int(rng.integers(9, 16))
-    for ring, tones in ((1.75, (paints.one, paints.two)), (1.4, (paints.three, paints.pale))):
+    """All round: a flower, or the sun."""
+    count = int(rng.integers(14, 26))
+    for ring, tones in ((1.75, (paints.one, paints.two)), (1.45, (paints.three, paints.pale))):
         for n in range(count):
-            angle = pi * (1.06 + 0.88 * n / (count - 1))
-            x, y = cos(angle), sin(angle)
-            face.oval(x * ring * 0.66, y * ring * 0.66 - 0.15, ring * 0.34, 2.2 / count * ring / 2, tones[n % 2], angle)
+            angle = 2 * pi * n / count
+            x, y = cos(angle) * ring * 0.66, sin(angle) * ring * 0.66
+            face.oval(x, y, ring * 0.34, 3.6 / count * ring / 2, tones[n % 2], angle)
 
 
 def head(face: Figure, rng: Generator, paints: Paints) -> tuple[float, float]:
@@ -165,12 +166,10 @@ def brow(face: Figure, rng: Generator, paints: Paints, wide: float) -> None:
             face.oval(n * 0.17, -0.6 + 0.02 * n * n, 0.055, 0.055, paints.pale if n % 2 else paints.one)
     else:
         face.polygon(
-            [(-wide * 0.93, -0.5), (wide * 0.93, -0.5), (wide * 0.86, -0.72), (-wide * 0.86, -0.72)], paints.one
+            [(-wide * 0.93, -0.5), (wide * 0.93, -0.5), (wide * 0.86, -0.66), (-wide * 0.86, -0.66)], paints.one
         )
-        for n in range(-2, 3):
-            face.polygon(
-                [(n * 0.3 - 0.1, -0.61), (n * 0.3, -0.7), (n * 0.3 + 0.1, -0.61), (n * 0.3, -0.52)], paints.pale
-            )
+        face.oval(0, -0.6, 0.15, 0.17, paints.pale)
+        face.oval(0, -0.6, 0.1, 0.12, paints.three)
 
 
 def eyes(face: Figure, rng: Generator, paints: Paints) -> None:
@@ -240,17 +239,15 @@ def cheeks(face: Figure, rng: Generator, paints: Paints) -> None:
         if kind == 0:
             face.oval(side * 0.5, 0.38, 0.15, 0.15, paints.one)
         elif kind == 1:
-            for n in range(3):
-                face.curve(
-                    [(side * 0.34, 0.26 + 0.12 * n), (side * 0.68, 0.2 + 0.12 * n)],
-                    0.05,
-                    (paints.two, paints.pale, paints.one)[n],
-                )
+            face.polygon(
+                [(side * 0.5, 0.2), (side * 0.62, 0.38), (side * 0.5, 0.56), (side * 0.38, 0.38)], paints.three
+            )
         elif kind == 2:
             for n in range(6):
                 face.oval(side * (0.42 + 0.13 * (n % 3)), 0.3 + 0.14 * (n // 3), 0.035, 0.035, paints.pale)
         else:
-            face.polygon([(side * 0.3, 0.2), (side * 0.68, 0.2), (side * 0.46, 0.78)], paints.two)
+            face.oval(side * 0.5, 0.38, 0.17, 0.17, paints.two)
+            face.oval(side * 0.5, 0.38, 0.09, 0.09, paints.pale)
 
 
 def cast(sheet: Sheet, ink: Ink) -> None:

@@ -59,9 +59,11 @@ def hollow(sheet: Sheet, rng: Generator) -> Plane:
 
 
 def valley(sheet: Sheet, rng: Generator) -> Plane:
-    """Hills below, and a little of the sky's paper above."""
-    down = np.abs(sheet.y / np.float32(sheet.tall) - np.float32(rng.uniform(0.25, 0.38))) * np.float32(1.6)
-    return noise.spread(down + noise.cloud(sheet, rng, rng.uniform(2, 3.5), 3, gain=0.4, stretch=1.4) * np.float32(0.6))
+    """Hills below, and over the moon a little of the sky's paper."""
+    down = sheet.y / np.float32(sheet.tall) - np.float32(0.36)
+    rise = np.maximum(down * np.float32(1.7), down * np.float32(-1.0))
+    bumps = noise.cloud(sheet, rng, rng.uniform(2, 3.5), 3, gain=0.4, stretch=1.4)
+    return noise.spread(rise + bumps * (0.12 + rise * 4).clip(0, 0.6))
 
 
 def waves(sheet: Sheet, rng: Generator) -> Plane:
@@ -74,7 +76,7 @@ def waves(sheet: Sheet, rng: Generator) -> Plane:
 def leaf(sheet: Sheet, cut: Plane, tone: Colour) -> None:
     """One sheet: its shadow first, then its face, then the light on its cut edge. `cut` is the way to the edge in pixels."""
     mask = (cut + np.float32(0.5)).clip(0, 1)
-    shadow = shifted(light.blurred(mask, sheet.unit / 55, 4), max(1, sheet.unit // 80))
+    shadow = shifted(light.blurred(mask, sheet.unit / 55, 8), max(1, sheet.unit // 80))
     sheet.shade(1 - shadow * (1 - mask) * np.float32(0.55))
     sheet.lay(mask, tone)
     sheet.shine(mask * light.between(sheet.unit / 350, 0, cut), (1.0, 1.0, 1.0), 0.3)
