@@ -21,7 +21,7 @@ from glisk.engine.reaper import Reaper
 from glisk.engine.statements import statement
 from glisk.engine.worker import ARRIVAL_S, Pace
 from glisk.engine.workflow import Step, Workflow
-from glisk.workflows import JOBS, TOKEN, TOKENS
+from glisk.workflows import JOBS, TOKEN
 from tests.builders import MANY_TOKENS
 from tests.cutter import Moment, cutter_before
 from tests.engines import DEMO, ONE_STEP, PACE, Recorder, at_work, enqueue, finished, true
@@ -722,16 +722,6 @@ async def test_pausing_and_resuming_are_events_with_their_actor(database_url: st
     await link.close()
     events = await connection.fetch("SELECT actor, data FROM events ORDER BY event_id")
     assert [tuple(row) for row in events] == [("anna", '{"paused": true}'), ("bob", '{"paused": false}')]
-
-
-async def test_a_spent_token_can_be_drawn_again_by_a_person(database_url: str, connection: Any) -> None:
-    await connection.execute(MANY_TOKENS, 1, ["failed"], 0)
-    await connection.execute("UPDATE tokens_s0 SET generation_attempts = 3")
-    id, link = await connection.fetchval("SELECT id FROM tokens_s0"), Link(database_url)
-    assert await control.retry(link, TOKENS, [id], "detected", "anna") == [id]
-    await link.close()
-    row = await connection.fetchrow("SELECT status, generation_attempts, generation_error, finished_at FROM tokens_s0")
-    assert tuple(row) == ("detected", 0, None, None)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from glisk.engine import store, wakeup
+from glisk.engine.decide import NOTHING, storable
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch
@@ -14,13 +17,26 @@ from glisk.engine.workflow import FAILED, WorkTable
 CANCELLED = "Cancelled by {actor}"
 
 
+class Move(Struct, frozen=True):
+    """Where rows are sent, and by whom. An error ends those that are open; without one those that have ended go on, or, where
+    `was` names a status, those that are in it. The facts are the same for all; the reason is for the timeline."""
+
+    status: str
+    actor: str
+    error: str | None = None
+    was: str | None = None
+    reason: str | None = None
+    facts: Mapping[str, Any] = NOTHING
+
+
 async def move(
-    fetch: Fetch, table: WorkTable, ids: Sequence[int], status: str, actor: str, error: str | None
+    fetch: Fetch, table: WorkTable, ids: Sequence[int], to: Move, *, epochs: Sequence[int] = ()
 ) -> list[int]:
-    """An error ends an open row, none sends a finished one on. The holder of a claim is put out at once: the epoch
-    moves, and workers are told to look."""
-    ends = error is not None
-    rows = await fetch(statement("control", table), list(ids), status, ends, error, actor, ends)
+    """Those that moved. The holder of a claim is put out at once: the epoch moves, and workers are told to look. With epochs,
+    a row that has changed since they were read stays where it is."""
+    sql, reason = statement("control", table, tuple(to.facts)), storable(to.reason) if to.reason else None
+    terms = (list(ids), list(epochs), to.status, to.error is not None, to.error, to.actor, to.was, reason)
+    rows = await fetch(sql, *terms, *store.values(table, to.facts))
     await fetch("SELECT pg_notify($1, '')", wakeup.LOST)
     await wakeup.notify(fetch, "")
     return [row["id"] for row in rows]
@@ -28,13 +44,22 @@ async def move(
 
 async def retry(link: Link, table: WorkTable, ids: Sequence[int], waiting: str, actor: str) -> list[int]:
     async with link.transaction() as fetch:
-        return await move(fetch, table, ids, waiting, actor, error=None)
+        return await move(fetch, table, ids, Move(waiting, actor))
 
 
-async def cancel(link: Link, table: WorkTable, ids: Sequence[int], actor: str, good: Sequence[str] = ()) -> list[int]:
+async def cancel(
+    link: Link,
+    table: WorkTable,
+    ids: Sequence[int],
+    actor: str,
+    good: Sequence[str] = (),
+    *,
+    reason: str | None = None,
+) -> list[int]:
     """Waiting or at work alike; those who wait for it are told as after any failure."""
+    error = storable(": ".join(filter(None, [CANCELLED.format(actor=actor), reason])))
     async with link.transaction() as fetch:
-        done = await move(fetch, table, ids, FAILED, actor, CANCELLED.format(actor=actor))
+        done = await move(fetch, table, ids, Move(FAILED, actor, error, reason=reason))
         if table.edges:
             await store.release(fetch, table, done, list(good))
         return done

@@ -10,7 +10,7 @@ from importlib.resources import files
 from glisk.engine.workflow import WorkTable
 
 ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
-FIRST_FACT = {"note": 5, "settle": 10}  # the number of the parameter
+FIRST_FACT = {"note": 5, "settle": 10, "control": 9}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
 FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN $8::timestamptz ELSE '-infinity' END"
 TITLE = re.compile(r"^-- (name|part): (\w+) \(.*\)$", re.MULTILINE)
@@ -49,9 +49,6 @@ def blanks_of(table: WorkTable) -> dict[str, str]:
         "row": ", ".join(f"t.{name}" for name in (*ROW, *table.reads)),
         "budget": table.budget,
         "edges": table.edges,
-        "refill": ""
-        if table.budget == "retry_count"
-        else f"{table.budget} = CASE WHEN $3 THEN t.{table.budget} ELSE 0 END, ",
         "has_children": "t.has_children" if table.edges else "false",
     }
 

@@ -88,6 +88,11 @@ def by_shape(decided: Iterable[Decided]) -> dict[Shape, list[Decided]]:
     return groups
 
 
+def values(table: WorkTable, facts: Mapping[str, Any]) -> list[Any]:
+    """One of each, for a statement that writes the same into every row."""
+    return [column(table, name, [value])[0] for name, value in facts.items()]
+
+
 def column(table: WorkTable, name: str, values: list[Any]) -> list[Any]:
     """As the database takes them. Raises Unwritable for what no column can hold."""
     if name not in table.facts:
@@ -109,9 +114,10 @@ async def note(
     event: Mapping[str, Any] | None = None,
 ) -> bool:
     """Writes facts in the middle of the work, and an event if there is one. False: the claim is no longer the caller's."""
-    values = [column(table, name, [value])[0] for name, value in facts.items()]
     told = None if event is None else encode(event).decode()
-    return bool(await fetch(statement("note", table, tuple(facts)), row.id, row.epoch, actor, told, *values))
+    return bool(
+        await fetch(statement("note", table, tuple(facts)), row.id, row.epoch, actor, told, *values(table, facts))
+    )
 
 
 async def release(fetch: Fetch, table: WorkTable, parents: Sequence[int], good: Sequence[str]) -> list[Any]:

@@ -292,17 +292,22 @@ SELECT lane, CASE WHEN held_at IS NOT NULL AND (held_until IS NULL OR held_until
   held_at, held_until, held_reason
 FROM lanes ORDER BY lane
 
--- name: control (ids, status, final, error, actor, open)
--- What a person does to rows: only to open ones, or only to finished ones. The new epoch puts a holder out at once.
+-- name: control (ids, epochs, status, ends, error, actor, was, reason, facts …)
+-- What a person does to rows: it ends open ones, or sends on those that have ended, or those in just one status. One in review
+-- is not open, whether it has ended or not: only a person moves it on. Where epochs are given, a row that has changed since the
+-- person saw it is left. The new epoch puts a holder out at once.
 WITH old AS MATERIALIZED (
-  SELECT id, status FROM {table} WHERE id = ANY ($1::bigint[]) AND (finished_at IS NULL) = $6 ORDER BY id FOR UPDATE),
+  SELECT t.id, t.status, t.finished_at IS NULL AND t.status <> 'review' AS is_open
+  FROM {table} t JOIN unnest($1::bigint[], $2::bigint[]) AS v(id, epoch) ON t.id = v.id AND t.epoch = COALESCE(v.epoch, t.epoch)
+  ORDER BY t.id FOR UPDATE OF t),
 moved AS (
-  UPDATE {table} t SET status = $2, epoch = t.epoch + 1, leased_by = NULL, leased_until = NULL, retry_count = 0, last_retry = NULL,
-    reclaims = 0, not_before = now(), finished_at = CASE WHEN $3 THEN now() END, {error} = $4, {refill}updated_at = now()
-  FROM old WHERE t.id = old.id
+  UPDATE {table} t SET status = $3, epoch = t.epoch + 1, leased_by = NULL, leased_until = NULL, retry_count = 0, last_retry = NULL,
+    reclaims = 0, not_before = now(), finished_at = CASE WHEN $4 THEN now() END, {error} = $5, updated_at = now(){sets}
+  FROM old CROSS JOIN (SELECT true{scalars}) AS v(given{names})
+  WHERE t.id = old.id AND CASE WHEN $7::text IS NULL THEN old.is_open = $4 ELSE old.status = $7 END
   RETURNING t.id, t.workflow, old.status AS was, t.status, t.epoch)
-INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor)
-SELECT id, workflow, was, status, epoch, $5 FROM moved
+INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
+SELECT id, workflow, was, status, epoch, $6, CASE WHEN $8::text IS NOT NULL THEN jsonb_build_object('reason', $8) END FROM moved
 RETURNING item_id AS id
 
 -- name: pause_workflow (workflow, actor)
