@@ -241,7 +241,7 @@ async def test_a_dead_letter_goes_back_to_the_step_it_died_in(
         while await finished(connection) != {job.id: "completed"}:
             pass
     assert processors["generating"].runs == {job.id: 1}, "what was drawn is not drawn again"
-    timeline = await board.timeline(job.id)
+    timeline = (await board.history(job.id))["timeline"]
     assert [(event["from_status"], event["to_status"], event["actor"]) for event in timeline] == [
         ("generating", "ready-for-uploading", "w"),
         ("uploading", "ready-for-uploading-failed", "w"),

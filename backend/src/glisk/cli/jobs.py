@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -11,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from glisk import service, settings
-from glisk.cli import output
+from glisk.cli import output, person
 from glisk.repositories.job_board import JobBoard
 from glisk.repositories.job_repository import FIRST
 
@@ -42,7 +41,7 @@ def on_the_board(action: Callable[[JobBoard], Awaitable[T]]) -> T:
 def ls(
     workflow: Workflow = None,
     status: Annotated[str | None, typer.Option(help="Only those in this status.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="At most so many, the newest first.")] = 50,
+    limit: output.Limit = 50,
     as_json: output.Json = False,
 ) -> None:
     """The newest jobs."""
@@ -68,17 +67,11 @@ def retrying(workflow: Workflow = None, as_json: output.Json = False) -> None:
 def show(job: Annotated[str, typer.Argument(help="Its id.")], as_json: output.Json = False) -> None:
     """One job with everything that happened to it."""
 
-    async def look(board: JobBoard) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    async def look(board: JobBoard) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
         found = await required(board, job)
-        return found, await board.timeline(found["id"]), await board.attempts(found["id"])
+        return found, await board.history(found["id"])
 
-    found, timeline, attempts = on_the_board(look)
-    if as_json:
-        output.document({**found, "timeline": timeline, "attempts": attempts})
-        return
-    output.rows([{"": name, " ": value} for name, value in found.items() if value is not None], as_json=False, empty="")
-    output.rows(timeline, as_json=False, empty="Nothing has happened to it yet.")
-    output.rows(attempts, as_json=False, empty="Nothing was paid for it.")
+    output.one(*on_the_board(look), as_json=as_json)
 
 
 @app.command()
@@ -105,7 +98,7 @@ def retry(
     output.confirm(f"Retry {len(ids)} jobs?", yes=yes or len(ids) < 2)
 
     async def send_on(board: JobBoard) -> tuple[list[int], Counter[str]]:
-        moved = await board.retry(ids, getpass.getuser())
+        moved = await board.retry(ids, person.name())
         return moved, await board.why_not_retried(sorted(set(ids) - set(moved)))
 
     moved, left = on_the_board(send_on)
@@ -119,7 +112,7 @@ def cancel(jobs: Jobs, yes: output.Yes = False) -> None:
     """Stop jobs, waiting or at work."""
     ids = on_the_board(lambda board: ids_of(board, jobs))
     output.confirm(f"Cancel {len(ids)} jobs?", yes=yes)
-    moved = on_the_board(lambda board: board.cancel(ids, getpass.getuser()))
+    moved = on_the_board(lambda board: board.cancel(ids, person.name()))
     typer.echo(f"{len(moved)} of {len(ids)} cancelled.")
 
 
@@ -145,13 +138,13 @@ def prune(
 @app.command()
 def pause(jobs: Jobs) -> None:
     """Start nothing more of jobs that wait. What is at work goes on."""
-    say(jobs, "paused", lambda board, ids: board.pause(ids, getpass.getuser()))
+    say(jobs, "paused", lambda board, ids: board.pause(ids, person.name()))
 
 
 @app.command()
 def resume(jobs: Jobs) -> None:
     """Go on with jobs that were paused."""
-    say(jobs, "go on", lambda board, ids: board.resume(ids, getpass.getuser()))
+    say(jobs, "go on", lambda board, ids: board.resume(ids, person.name()))
 
 
 def say(jobs: list[str], what: str, action: Callable[[JobBoard, list[int]], Awaitable[list[int]]]) -> None:

@@ -20,7 +20,10 @@ from glisk.errors import GliskError
 
 LARGEST_EXACT = 2**53  # a larger number loses digits in most JSON readers
 
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # of a text that anybody may have written: it must not steer the terminal
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, help="At most so many, the newest first.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -30,11 +33,21 @@ def rows(records: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> 
         print(json.dumps([{name: plain(value) for name, value in record.items()} for record in records], indent=2))
     elif not sys.stdout.isatty():
         for record in records:
-            print("\t".join(shown(value) for value in record.values()))
+            print("\t".join(on_one_line(shown(value)) for value in record.values()))
     elif not records:
         print(empty)
     else:
-        Console().print(table(records))
+        Console(markup=False, emoji=False).print(table(records))
+
+
+def one(record: Mapping[str, Any], history: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:
+    """One thing, and everything that happened to it."""
+    if as_json:
+        document({**record, **history})
+        return
+    rows([{"": name, " ": value} for name, value in record.items() if value is not None], as_json=False, empty="")
+    rows(history["timeline"], as_json=False, empty="Nothing has happened to it yet.")
+    rows(history["attempts"], as_json=False, empty="Nothing was paid for it.")
 
 
 def document(record: Mapping[str, Any]) -> None:
@@ -49,7 +62,7 @@ def document(record: Mapping[str, Any]) -> None:
 def table(records: Sequence[Mapping[str, Any]]) -> Table:
     grid = Table(*records[0], box=None, pad_edge=False, header_style="bold")
     for record in records:
-        grid.add_row(*(shown(value) for value in record.values()))
+        grid.add_row(*("\n".join(map(on_one_line, shown(value).splitlines())) for value in record.values()))
     return grid
 
 
@@ -67,7 +80,13 @@ def plain(value: Any) -> Any:
 def shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)
+
+
+def on_one_line(text: str) -> str:
+    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
 
 from glisk import reference, service, settings
-from glisk.cli import output
+from glisk.cli import output, person
 from glisk.engine import control
 from glisk.engine.workflow import Workflow
 from glisk.workflows import WORKFLOWS
@@ -49,7 +48,7 @@ def show(
 @app.command()
 def pause(name: Name) -> None:
     """Start nothing more of a workflow, in any worker. What is at work goes on."""
-    workflow, actor = required(name).name, getpass.getuser()
+    workflow, actor = required(name).name, person.name()
     paused = service.over_a_link(settings.load(), lambda link: control.pause_workflow(link, workflow, actor))
     typer.echo(f"{name} {'is paused' if paused else 'was paused already'}: glisk workflows resume {name}")
 
@@ -57,7 +56,7 @@ def pause(name: Name) -> None:
 @app.command()
 def resume(name: Name) -> None:
     """Go on with a workflow that was paused."""
-    workflow, actor = required(name).name, getpass.getuser()
+    workflow, actor = required(name).name, person.name()
     resumed = service.over_a_link(settings.load(), lambda link: control.resume_workflow(link, workflow, actor))
     typer.echo(f"{name} {'goes on' if resumed else 'was not paused'}.")
 

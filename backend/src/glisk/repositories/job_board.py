@@ -11,12 +11,11 @@ from uuid import UUID
 import asyncpg
 
 from glisk.engine import control, retention
-from glisk.engine.link import Link
+from glisk.repositories.board import Board, in_batches
 from glisk.repositories.job_repository import FIRST, key_in
 from glisk.workflows import GOOD, JOBS, WORKFLOWS
 
 LARGEST_ID = 2**63 - 1
-AT_ONCE = 1000  # rows that one statement moves
 # A workflow that we do not know may be one of tomorrow's, inserted already: it is told of, and not failed.
 LIST = """
     SELECT id, job_id, workflow, status, priority, progress, retry_count, created_at, finished_at, error_message,
@@ -31,9 +30,6 @@ DEAD = """
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
     WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
 ONE = "SELECT * FROM jobs WHERE id = $1 AND ($2::uuid IS NULL OR job_id = $2)"
-TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
-ATTEMPTS = """
-    SELECT started_at, step, provider, outcome, cost, receipt, error FROM attempts WHERE item_id = $1 ORDER BY attempt_id"""
 # Where each ended: the state it was in last, active or (cancelled between two steps) waiting.
 ENDED_IN = """
     SELECT j.id, j.workflow, (SELECT from_status FROM events e WHERE e.item_id = j.id ORDER BY event_id DESC LIMIT 1) AS last
@@ -41,20 +37,17 @@ ENDED_IN = """
 STATES = "SELECT workflow, finished_at IS NULL AS is_open FROM jobs WHERE id = ANY ($1::bigint[])"
 
 
-class JobBoard:
-    def __init__(self, link: Link) -> None:
-        self.link = link
-
+class JobBoard(Board):
     async def newest(
         self, workflow: str | None = None, status: str | None = None, limit: int = 50
     ) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(LIST, workflow, status, limit, list(FIRST))]
+        return await self.listed(LIST, workflow, status, limit, list(FIRST))
 
     async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(DEAD, workflow, limit)]
+        return await self.listed(DEAD, workflow, limit)
 
     async def retrying(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(RETRYING, workflow, limit)]
+        return await self.listed(RETRYING, workflow, limit)
 
     async def every_dead(self, workflow: str | None = None) -> list[int]:
         return sorted(row["id"] for row in await self.link.fetch(DEAD, workflow, None))
@@ -66,25 +59,18 @@ class JobBoard:
         except ValueError:
             return None
         id = key_in(job_id) if job_id else min(int(key), LARGEST_ID)
-        rows = await self.link.fetch(ONE, id, job_id)
-        return dict(rows[0]) if rows else None
-
-    async def timeline(self, id: int) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(TIMELINE, id)]
-
-    async def attempts(self, id: int) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self.link.fetch(ATTEMPTS, id)]
+        return next(iter(await self.listed(ONE, id, job_id)), None)
 
     async def retry(self, ids: Sequence[int], actor: str) -> list[int]:
         """Each goes back to the step it ended in, or to its first one. Only what has ended, in a workflow that is known,
         can be retried."""
         moved: list[int] = []
-        for start in range(0, len(ids), AT_ONCE):
+        for some in in_batches(ids):
             by_waiting: dict[str, list[int]] = defaultdict(list)
-            for row in await self.link.fetch(ENDED_IN, list(ids[start : start + AT_ONCE]), list(FIRST)):
+            for row in await self.link.fetch(ENDED_IN, list(some), list(FIRST)):
                 by_waiting[waiting_for(row["workflow"], row["last"])].append(row["id"])
-            for waiting, some in by_waiting.items():
-                moved += await self.retry_or_leave(some, waiting, actor)
+            for waiting, group in by_waiting.items():
+                moved += await self.retry_or_leave(group, waiting, actor)
         return sorted(moved)
 
     async def retry_or_leave(self, ids: Sequence[int], waiting: str, actor: str) -> list[int]:
