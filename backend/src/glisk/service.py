@@ -14,9 +14,10 @@ from typing import TypeAlias, TypeVar
 from glisk.db.server import require_head
 from glisk.dev import data_dir, postgres
 from glisk.engine import retention
-from glisk.engine.link import Link
+from glisk.engine.link import Link, LinkLost
 from glisk.engine.periodic import Periodic
 from glisk.engine.worker import Worker
+from glisk.errors import DatabaseUnreachable
 from glisk.settings import Settings, without_passwords
 from glisk.workers import process
 from glisk.workers.staffing import Crew, make_lanes
@@ -49,6 +50,10 @@ async def once(url: str, action: Callable[[Link], Awaitable[T]]) -> T:
     link = Link(url)
     try:
         return await action(link)
+    except LinkLost as error:
+        raise DatabaseUnreachable(
+            f"{error}. What was asked for may have been done: look before you repeat it."
+        ) from error
     finally:
         await link.close()
 
