@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +34,25 @@ async def a_token(session: AsyncSession, token_id: int = 123, **columns: Any) ->
     session.add(token)
     await session.commit()
     return token
+
+
+DRAWN: dict[str, Any] = {
+    **{"image_url": IMAGE, "image_key": "ab/cd.png", "image_sha256": bytes(range(32)), "image_mime": "image/png"}
+}
+PINNED = DRAWN | {"image_cid": "bafyimage", "metadata_cid": "bafymetadata"}
+AN_AUTHOR = """
+    INSERT INTO authors (wallet_address) VALUES ('0x' || repeat('ab', 20))
+    ON CONFLICT (wallet_address) DO UPDATE SET wallet_address = EXCLUDED.wallet_address RETURNING author_id"""
+
+
+async def a_token_row(connection: Any, token_id: int = 7, **columns: Any) -> int:
+    """In plain SQL: its id."""
+    columns = {"chain_id": CHAIN, "contract_address": CONTRACT, **columns}
+    columns |= {"token_id": Decimal(token_id), "author_id": await connection.fetchval(AN_AUTHOR)}
+    places = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
+    insert = f"INSERT INTO tokens_s0 ({', '.join(columns)}) VALUES ({places}) RETURNING id"
+    id: int = await connection.fetchval(insert, *columns.values())
+    return id
 
 
 # Many tokens at once, for tests in plain SQL: parameters are how many, and the status of each.

@@ -172,6 +172,57 @@ def test_jobs_are_listed_shown_cancelled_and_retried(tmp_path: Path) -> None:
     assert "There is no job 999" in glisk("jobs", "show", "999", cwd=tmp_path).stderr
 
 
+TOKENS = """
+    INSERT INTO authors (wallet_address) VALUES ('0x' || repeat('ab', 20));
+    INSERT INTO tokens_s0 (chain_id, contract_address, token_id, author_id, status, prompt, generation_error, finished_at,
+      image_url, image_key, image_sha256, image_mime)
+    SELECT 1, '0x' || repeat(contract, 20), token_id, 1, status, 'a [/red] cat', 'no', finished_at,
+      'https://x/y.png', key, sha256('x'), 'image/png'
+    FROM (VALUES ('c0', 7, 'review', now(), 'k'), ('c0', 8, 'review', now(), NULL), ('c0', 9, 'review', now(), 'k'),
+            ('c0', 2::numeric ^ 256 - 1, 'detected', NULL, NULL), ('c0', 5, 'failed', now(), 'k'), ('d1', 5, 'failed', now(), 'k'))
+      AS v(contract, token_id, status, finished_at, key)"""
+LARGEST = str(2**256 - 1)
+
+
+def test_tokens_are_listed_shown_decided_cancelled_and_retried(tmp_path: Path) -> None:
+    assert glisk("tokens", "ls", cwd=tmp_path).stderr.startswith("GLK-703")
+    assert glisk("migrate", cwd=tmp_path).returncode == 0
+    assert glisk("psql", "--", "-v", "ON_ERROR_STOP=1", "-c", TOKENS, cwd=tmp_path).returncode == 0
+    listed = json.loads(glisk("tokens", "ls", "--json", cwd=tmp_path).stdout)
+    assert [token["token_id"] for token in listed] == ["5", "5", LARGEST, "9", "8", "7"]
+    assert len(json.loads(glisk("tokens", "ls", "--status", "review", "--json", cwd=tmp_path).stdout)) == 3
+    assert json.loads(glisk("tokens", "ls", "--author", "0x" + "CD" * 20, "--json", cwd=tmp_path).stdout) == []
+
+    asked = glisk("tokens", "accept", "7", cwd=tmp_path)
+    assert (asked.returncode, "Accept token 7" in asked.stderr) == (2, True)  # nobody is there to say yes
+    accepted = glisk("tokens", "accept", "7", "8", "007", LARGEST, "--yes", cwd=tmp_path)
+    assert (accepted.returncode, accepted.stdout) == (1, "1 of 3 accepted.\n")
+    assert accepted.stderr.splitlines() == [
+        "1 not accepted: its picture is not all there; reject it, and another is drawn (8).",
+        f"1 not accepted: detected, not in review ({LARGEST}).",
+    ]
+    rejected = glisk("tokens", "reject", "8", "9", "--yes", "--reason", "six fingers", cwd=tmp_path)
+    assert (rejected.returncode, rejected.stdout, rejected.stderr) == (0, "2 of 2 rejected.\n", "")
+    assert glisk("tokens", "cancel", LARGEST, "--yes", cwd=tmp_path).stdout == "1 of 1 cancelled.\n"
+
+    shown = json.loads(glisk("tokens", "show", "9", "--json", cwd=tmp_path).stdout)
+    assert (shown["token_id"], shown["status"], shown["image_key"]) == ("9", "detected", None)
+    assert shown["timeline"][0]["data"] == {"reason": "six fingers"}
+    assert "a [/red] cat" in glisk("tokens", "show", LARGEST, cwd=tmp_path).stdout
+
+    refused = glisk("tokens", "retry", "5", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert all(f"1:0x{2 * contract}" in refused.stderr for contract in ("c0" * 10, "d1" * 10))
+    one = glisk("tokens", "retry", "5", "--contract", "1:0x" + "D1" * 20, cwd=tmp_path)
+    assert (one.returncode, one.stdout) == (0, "1 of 1 retried.\n")
+    many = glisk("tokens", "retry", "--failed", cwd=tmp_path)
+    assert (many.returncode, "Retry 2 tokens?" in many.stderr) == (2, True)
+    assert glisk("tokens", "retry", "--failed", "--yes", cwd=tmp_path).stdout == "2 of 2 retried.\n"
+    again = glisk("tokens", "retry", LARGEST, cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (1, f"1 not retried: detected, not failed ({LARGEST}).\n")
+    assert "There is no token 6" in glisk("tokens", "show", "6", cwd=tmp_path).stderr
+
+
 def test_a_workflow_is_paused_and_resumed(tmp_path: Path) -> None:
     assert glisk("migrate", cwd=tmp_path).returncode == 0
     assert "token is paused" in glisk("workflows", "pause", "token", cwd=tmp_path).stdout
@@ -215,6 +266,20 @@ def test_a_lane_that_is_held_already_is_told_apart_and_its_rate_can_be_set(tmp_p
     [
         *("work --lease inf", "work --lease nan", "work --poll inf", "work --drain 1e300", "work --processes 1000000"),
         *("jobs ls --limit 99999999999999999999", "lanes limit x 99999999999", "lanes limit x 1 --rate nan"),
+        *(
+            "tokens show x",
+            "tokens show -- -1",
+            f"tokens show {2**256}",
+            f"tokens show {'9' * 5000}",
+            "tokens show 0x7",
+        ),
+        *(
+            "tokens show 7 --contract 0x12",
+            "tokens show 7 --contract x:0x" + "ab" * 20,
+            "tokens accept",
+            "tokens retry",
+        ),
+        *("tokens ls --status painted", "tokens ls --author anna", "tokens retry 7 --failed", "tokens ls --limit 0"),
         *("lanes limit x 1 --rate -1", "lanes limit x 1 --rate fast", "jobs retry", "jobs retry --workflow image_edit"),
         *(f"jobs {verb} --workflow nope" for verb in ("ls", "dead", "retrying", "retry --dead")),
     ],

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -22,10 +22,11 @@ from glisk.engine.periodic import KNOW, Periodic, keep_time
 from glisk.engine.statements import FIRST_FACT, every_statement, statement
 from glisk.engine.worker import Station
 from glisk.repositories.job_repository import JobRepository
+from glisk.repositories.token_board import UNDRAWN, TokenBoard
 from glisk.workers.load import measure
 from glisk.workers.scaling import Load
 from glisk.workflows import GOOD, IMAGE_EDIT, JOBS, TOKEN, TOKENS
-from tests.builders import MANY_TOKENS, an_edit
+from tests.builders import DRAWN, MANY_TOKENS, a_token_row, an_edit
 from tests.cutter import Cutter, Moment, cutter_before
 from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
 
@@ -458,6 +459,27 @@ def texts_of(name: str) -> set[str]:
     """With the facts that the scenarios leave."""
     left = [(), ("error_message",), ("progress", "payload")] if name in FIRST_FACT else [()]
     return {statement(name, JOBS, facts, counted=(JOBS,)) for facts in left} | {statement(name, TOKENS)}
+
+
+@pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.AFTER, Moment.COMMITTED])
+@pytest.mark.parametrize(
+    ("decision", "status", "facts"), [("accept", "uploading", ()), ("reject", "detected", tuple(UNDRAWN))]
+)
+async def test_what_a_person_decided_of_a_token_is_done_once(
+    decision: str, status: str, facts: tuple[str, ...], moment: Moment, site: Site
+) -> None:
+    id = await a_token_row(site.connection, status="review", finished_at=datetime.now(UTC), **DRAWN)
+    await site.connection.execute("INSERT INTO image_prints (item_id, coarse, fine) VALUES ($1, 0, '')", id)
+    board = TokenBoard(site.link)
+    seen = await board.named(["7"])
+    site.cutter.aim({statement("control", TOKENS, facts)}, moment)
+    outcome = await site.surely(lambda: getattr(board, decision)(seen, "anna"))
+    assert site.cutter.has_cut.is_set()
+    is_repeated = moment is not Moment.COMMITTED
+    assert (len(outcome.moved), [*outcome.left]) == ((1, []) if is_repeated else (0, [f"{status}, not in review"]))
+    assert await site.value("SELECT (status, epoch)::text FROM tokens_s0") == f"({status},1)"
+    assert await site.value("SELECT array_agg(to_status) FROM events") == [status]
+    assert await site.value("SELECT count(*) FROM image_prints") == (decision == "accept")
 
 
 @pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.COMMITTED])

@@ -20,6 +20,7 @@ COMMANDS = {
     "serve": "up",
     "work": "work",
     "migrate": "migrate",
+    "tokens": "tokens",
     "jobs": "jobs",
     "lanes": "lanes",
     "workflows": "workflows",
