@@ -37,7 +37,10 @@ async def a_token(session: AsyncSession, token_id: int = 123, **columns: Any) ->
 
 
 DRAWN: dict[str, Any] = {
-    **{"image_url": IMAGE, "image_key": "ab/cd.png", "image_sha256": bytes(range(32)), "image_mime": "image/png"}
+    "image_url": IMAGE,
+    "image_key": "ab/cd.png",
+    "image_sha256": bytes(range(32)),
+    "image_mime": "image/png",
 }
 PINNED = DRAWN | {"image_cid": "bafyimage", "metadata_cid": "bafymetadata"}
 AN_AUTHOR = """

@@ -128,6 +128,10 @@ class Settings(BaseSettings):
         description="A Stable Diffusion web UI with its API on (--api), like http://127.0.0.1:7860.",
         json_schema_extra={"part": "Stable Diffusion web UI", "embedded": "a studio of our own draws"},
     )
+    sd_webui_auth: SecretStr = Field(
+        default=SecretStr(""), description="Its user and password (--api-auth), as user:password."
+    )
+    sd_webui_steps: int = Field(default=28, ge=1, le=150, description="In how many steps it draws a picture.")
     default_prompt: Annotated[str, AfterValidator(drawable)] = Field(
         default="A quiet landscape at the edge of the sea, soft morning light",
         description="What is drawn for authors who have published no prompt.",

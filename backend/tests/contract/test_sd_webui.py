@@ -27,7 +27,7 @@ async def forget(value: str) -> None:
     raise AssertionError("the web UI gives no receipts")
 
 
-RECEIPT = Receipt(keep=forget, placed_at=datetime(2025, 1, 1, tzinfo=UTC))
+RECEIPT = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ async def test_a_seed_it_cannot_take_is_folded_and_never_means_any(
 
 
 async def test_an_order_that_may_have_been_drawn_already_is_drawn(painter: SdWebui) -> None:
-    resumed = Receipt(keep=forget, placed_at=datetime(2025, 1, 1, tzinfo=UTC), is_resumed=True)
+    resumed = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC), is_resumed=True)
     assert (await painter.draw(ORDER, resumed)).data == painted(ORDER)
 
 

@@ -31,7 +31,9 @@ def test_in_a_pipe_a_record_is_a_line(capsys: pytest.CaptureFixture[str]) -> Non
 def test_one_thing_as_json_has_its_history_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     output.one({"prompt": WILD}, {"timeline": [{"data": {"reason": "x"}}], "attempts": []}, as_json=True)
     assert json.loads(capsys.readouterr().out) == {
-        **{"prompt": WILD, "timeline": [{"data": {"reason": "x"}}], "attempts": []}
+        "prompt": WILD,
+        "timeline": [{"data": {"reason": "x"}}],
+        "attempts": [],
     }
 
 

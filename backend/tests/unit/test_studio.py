@@ -24,7 +24,7 @@ async def forget(value: str) -> None:
     raise AssertionError("the studio gives no receipts")
 
 
-RECEIPT = Receipt(keep=forget, placed_at=datetime(2025, 1, 1, tzinfo=UTC))
+RECEIPT = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC))
 
 
 @pytest.fixture

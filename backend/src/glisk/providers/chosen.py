@@ -63,9 +63,11 @@ def replicate(settings: Settings, **further: Any) -> Painter:
 
 
 def sd_webui(settings: Settings) -> Painter:
-    from glisk.providers.sd_webui import StableDiffusion
+    from glisk.providers.sd_webui import Options, SdWebui
 
-    return StableDiffusion(wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,"))
+    url = wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,")
+    username, _, password = text(settings.sd_webui_auth).partition(":")
+    return SdWebui(Options(url, username, password, steps=settings.sd_webui_steps))
 
 
 def studio() -> Painter:
