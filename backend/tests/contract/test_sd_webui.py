@@ -15,8 +15,9 @@ import pytest
 
 from glisk.dev.standins.sd_webui import Fault, StandIn, serving, told
 from glisk.errors import BadOrder, NotAllowed, ProviderFailed, RateLimited
+from glisk.providers.pauses import SHORTEST
 from glisk.providers.port import Order, Painter, Receipt
-from glisk.providers.sd_webui import SHORTEST, Options, SdWebui
+from glisk.providers.sd_webui import Options, SdWebui
 from glisk.providers.studio.painter import painted
 
 ORDER = Order("a quiet harbour", seed=7, width=64, height=96)
@@ -167,7 +168,7 @@ async def test_a_pause_it_asks_for_is_kept(
 
 @pytest.mark.parametrize(
     ("ahead", "after"),
-    [(timedelta(minutes=2), timedelta(minutes=2)), (timedelta(minutes=-2), timedelta(seconds=SHORTEST))],
+    [(timedelta(minutes=2), timedelta(minutes=2)), (timedelta(minutes=-2), SHORTEST)],
 )
 async def test_a_pause_may_be_a_date(
     painter: SdWebui, fails: Callable[[Fault], None], ahead: timedelta, after: timedelta

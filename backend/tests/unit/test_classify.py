@@ -56,7 +56,7 @@ def test_a_body_of_another_shape_is_no_reason_to_break(body: Any) -> None:
         ({"retry-after": "3"}, {"retry_after": 99}, 3),
         ({}, {}, 10),
         ({"retry-after": "soon"}, {}, 10),
-        ({"retry-after": "-4"}, {}, 0),
+        ({"retry-after": "-4"}, {}, 1),
         ({"retry-after": "999999"}, {}, 3600),
         ({"retry-after": "nan"}, {}, 10),
         (

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 from base64 import b64decode
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 
 import httpx
 
 from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited
+from glisk.providers import pauses
 from glisk.providers.port import Order, Picture, Receipt
 
 PATH = "/sdapi/v1/txt2img"
 SEEDS = 2**32  # as many as its samplers tell apart; -1 would mean "any"
 PAUSE = timedelta(seconds=30)  # when it asks for one and does not say how long
-SHORTEST, LONGEST = 1, 86_400  # seconds of a pause; none at all would be a busy loop
 REACH = timedelta(seconds=10)  # to connect: a machine that is there answers that at once
 TOLD = 300  # characters of what it said; a traceback may follow
 FREE = Decimal(0)
@@ -119,7 +118,7 @@ def picture_in(answer: httpx.Response) -> bytes:
 
 def refusal(answer: httpx.Response) -> ProviderError:
     status, said = answer.status_code, said_by(answer)
-    code, pause = code_of(answer), retry_after(answer)
+    code, pause = code_of(answer), pauses.asked(answer)
     if status in (401, 402, 403):
         return NotAllowed(f"The web UI did not let us in ({status}): {said}.", provider_code=code)
     if status == 404 and said == "Not Found":
@@ -159,15 +158,3 @@ def as_object(answer: httpx.Response) -> dict[str, object]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def retry_after(answer: httpx.Response) -> timedelta | None:
-    """Seconds, or the date until which to wait."""
-    value = answer.headers.get("Retry-After", "").strip()
-    try:
-        seconds = (
-            int(value) if value.isdecimal() else (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        )
-    except (ValueError, TypeError):
-        return None
-    return timedelta(seconds=min(max(seconds, SHORTEST), LONGEST))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal, TypeAlias
 
 import httpx
 import msgspec
 
 from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited, Refused, Uncertain
+from glisk.providers import pauses
 
 Meaning: TypeAlias = Literal["policy", "transient", "not allowed", "bad order"]
 
@@ -46,7 +46,6 @@ BY_TEXT: tuple[tuple[str, Meaning], ...] = (
 # Nothing was sent when these are raised, so the order cannot have been taken.
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol, httpx.ProxyError)
 A_WHILE = timedelta(seconds=10)
-LONGEST_PAUSE = timedelta(hours=1)
 
 
 class Problem(msgspec.Struct):
@@ -63,7 +62,7 @@ def answer(response: httpx.Response) -> ProviderError:
     said = words(problem) or f"Replicate answered {status} {response.reason_phrase}".strip()
     code = str(status)
     if status == 429:
-        return RateLimited(said, after=pause(response, problem), provider_code=code)
+        return RateLimited(said, after=pauses.asked(response, problem.retry_after) or A_WHILE, provider_code=code)
     meaning = BY_STATUS.get(status, "transient" if status >= 500 else "bad order")
     if meaning == "not allowed":
         return NotAllowed(f"Replicate does not let us in ({status}): {said}", provider_code=code)
@@ -112,23 +111,3 @@ def problem_in(response: httpx.Response) -> Problem:
 def words(problem: Problem) -> str:
     parts = (problem.title, problem.detail)
     return ": ".join(re.sub(r"\s+", " ", part).strip() for part in parts if isinstance(part, str) and part.strip())
-
-
-def pause(response: httpx.Response, problem: Problem) -> timedelta:
-    """As asked for in the header, else in the body, else a while."""
-    for asked in (response.headers.get("retry-after", ""), problem.retry_after):
-        if (found := as_pause(asked, response)) is not None:
-            return min(max(found, timedelta()), LONGEST_PAUSE)
-    return A_WHILE
-
-
-def as_pause(asked: Any, response: httpx.Response) -> timedelta | None:
-    """Seconds, or the date at which to come back; by the server's own clock."""
-    try:
-        return timedelta(seconds=float(asked))
-    except (TypeError, ValueError, OverflowError):
-        pass
-    try:
-        return parsedate_to_datetime(asked) - parsedate_to_datetime(response.headers["date"])
-    except (TypeError, ValueError, KeyError):
-        return None
