@@ -17,6 +17,7 @@ from glisk.providers.studio.figure import Figure
 DARK: Colour = (0.16, 0.13, 0.17)
 ROSY: Colour = (0.94, 0.62, 0.62)
 WHITE: Colour = (0.99, 0.97, 0.94)
+EAR = ((1.04, -0.28), (0.98, -0.9), (0.9, -1.22), (0.78, -1.2), (0.28, -0.72))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +124,8 @@ def head(cat: Figure, rng: Generator, coat: Coat) -> None:
 
 def ear(cat: Figure, side: int, coat: Coat) -> None:
     for share, tone in ((1.0, coat.fur), (0.6, ROSY)):
-        middle_x, middle_y = side * 0.68, -0.62
-        corners = [
-            (side * 1.04, -0.28),
-            (side * 0.98, -0.9),
-            (side * 0.9, -1.22),
-            (side * 0.78, -1.2),
-            (side * 0.28, -0.72),
-        ]
-        cat.polygon(
-            [
-                (middle_x + (x - middle_x) * share, middle_y + (y - middle_y) * share + (1 - share) * 0.12)
-                for x, y in corners
-            ],
-            tone,
-        )
+        inset_x, inset_y = 0.68 * (1 - share), -0.5 * (1 - share)
+        cat.polygon([(side * (inset_x + x * share), inset_y + y * share) for x, y in EAR], tone)
 
 
 def stripes(cat: Figure, coat: Coat) -> None:
@@ -164,14 +152,10 @@ def eyes(cat: Figure, rng: Generator, coat: Coat) -> None:
 
 
 def muzzle(cat: Figure, coat: Coat) -> None:
-    line = colour.mix(DARK, coat.belly, 0.25)
+    line, whisker = colour.mix(DARK, coat.belly, 0.25), colour.mix(WHITE, coat.marks, 0.25)
     for side in (-1, 1):
         cat.oval(side * 0.72, 0.44, 0.17, 0.1, colour.mix(coat.fur, ROSY, 0.5))
         cat.curve([(0, 0.5), (side * 0.08, 0.6), (side * 0.22, 0.58)], 0.045, line)
         for n in range(3):
-            cat.line(
-                [(side * 0.5, 0.44 + 0.07 * n), (side * 1.42, 0.3 + 0.17 * n)],
-                0.02,
-                colour.mix(WHITE, coat.marks, 0.25),
-            )
+            cat.line([(side * 0.5, 0.44 + 0.07 * n), (side * 1.42, 0.3 + 0.17 * n)], 0.02, whisker)
     cat.polygon([(-0.11, 0.36), (0.11, 0.36), (0.05, 0.46), (0, 0.49), (-0.05, 0.46)], ROSY)

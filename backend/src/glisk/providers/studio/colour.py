@@ -76,6 +76,11 @@ def turned(colour: Colour, degrees: float, *, richer: float = 1.0) -> Colour:
     return as_colour(from_lab(np.array([light, chroma * cos(angle), chroma * sin(angle)])))
 
 
+def flat(colour: Colour) -> Plane:
+    """As three planes of one point each, to be multiplied with a field."""
+    return np.array(colour, np.float32)[:, None, None]
+
+
 def lightness(colour: Colour) -> float:
     return float(to_lab(np.array(colour))[0])
 

@@ -37,6 +37,12 @@ def blurred(field: Plane, radius: float, coarser: int = 4) -> Plane:
     return np.asarray(soft.resize(image.size, Image.Resampling.BICUBIC)).astype(np.float32) / np.float32(255)
 
 
+def moved(field: Plane, down: int, right: int) -> Plane:
+    """So many pixels; what comes in at the edge is as the edge was."""
+    height, width = field.shape
+    return np.pad(field, ((down, 0), (right, 0)), mode="edge")[:height, :width]
+
+
 def bloom(sheet: Sheet, strength: float, above: float = 0.72) -> None:
     """What is bright spills over its edge."""
     for plane in sheet.planes:

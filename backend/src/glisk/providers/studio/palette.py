@@ -28,10 +28,12 @@ class Palette:
     def is_dark(self) -> bool:
         return colour.lightness(self.sky[1]) < 0.5
 
-    @property
-    def tones(self) -> tuple[Colour, ...]:
-        """From the darkest to the lightest, for one smooth ramp."""
-        return tuple(sorted((self.ink, *self.sky, self.glow), key=colour.lightness))
+    def accent(self, rng: Generator, among: int = 5) -> Colour:
+        return self.accents[int(rng.integers(among))]
+
+    def some(self, rng: Generator, count: int, among: int = 5) -> list[Colour]:
+        """So many of its bright colours, no two the same."""
+        return [self.accents[int(n)] for n in rng.permutation(among)[:count]]
 
 
 def palette(name: str, tags: str, sky: str, land: str, glow: str, accents: str, paper_ink: str) -> Palette:

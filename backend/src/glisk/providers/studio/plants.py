@@ -67,13 +67,8 @@ def poppy(ink: Ink, rng: Generator, x: float, y: float, size: float, tone: Colou
 
 def tulip(ink: Ink, rng: Generator, x: float, y: float, size: float, tone: Colour, heart: Colour) -> None:
     dark = colour.mix(tone, (0.1, 0.0, 0.1), 0.2)
-    for lean, shade in (
-        (-0.42, dark),
-        (0.42, dark),
-        (-0.2, colour.mix(tone, dark, 0.4)),
-        (0.2, tone),
-        (0.0, colour.mix(tone, (1, 1, 1), 0.15)),
-    ):
+    shades = (dark, dark, colour.mix(tone, dark, 0.4), tone, colour.mix(tone, (1, 1, 1), 0.15))
+    for lean, shade in zip((-0.42, 0.42, -0.2, 0.2, 0.0), shades, strict=True):
         petal(ink, x, y + size * 0.5, -pi / 2 + lean, size * 1.45, size * 0.62, shade, 0.45)
 
 
@@ -84,28 +79,16 @@ def umbel(ink: Ink, rng: Generator, x: float, y: float, size: float, tone: Colou
         end_x, end_y = x + cos(angle) * reach, y + sin(angle) * reach * 0.8
         ink.line([(x, y), (end_x, end_y)], 0.0022, heart)
         for _ in range(5):
-            ink.disc(
-                end_x + rng.normal(0, size * 0.09),
-                end_y + rng.normal(0, size * 0.07),
-                size * rng.uniform(0.04, 0.08),
-                tone,
-            )
+            right, down = rng.normal(0, size * 0.09), rng.normal(0, size * 0.07)
+            ink.disc(end_x + right, end_y + down, size * rng.uniform(0.04, 0.08), tone)
 
 
 def bells(ink: Ink, rng: Generator, x: float, y: float, size: float, tone: Colour, heart: Colour) -> None:
     """A spike of buds, like lavender or foxglove."""
     for n in range(13):
         up, side = size * (1.3 - 0.17 * n), (-1) ** n
-        petal(
-            ink,
-            x,
-            y - up + size * 0.4,
-            pi / 2 - side * 0.9,
-            size * (0.2 + 0.022 * n),
-            size * (0.14 + 0.014 * n),
-            colour.mix(tone, heart, (n % 3) * 0.14),
-            0.6,
-        )
+        long, wide, bud = size * (0.2 + 0.022 * n), size * (0.14 + 0.014 * n), colour.mix(tone, heart, (n % 3) * 0.14)
+        petal(ink, x, y - up + size * 0.4, pi / 2 - side * 0.9, long, wide, bud, 0.6)
 
 
 FLOWERS = (daisy, poppy, tulip, umbel, bells)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image, ImageDraw
 
-from glisk.providers.studio.colour import Colour, Plane
+from glisk.providers.studio.colour import Colour, Plane, flat
 
 Points: TypeAlias = Sequence[tuple[float, float]] | Plane
 BANDS = "CMYK"  # any four will do; of "RGBA" Pillow would weigh and unweigh the colours at every step
@@ -44,7 +44,7 @@ class Sheet:
         return first, min(max(ceil(end * self.unit), first + 1), most)
 
     def cover(self, paint: Plane | Colour) -> None:
-        self.planes[:] = paint if isinstance(paint, np.ndarray) else np.array(paint, np.float32)[:, None, None]
+        self.planes[:] = paint if isinstance(paint, np.ndarray) else flat(paint)
 
     def lay(self, mask: Plane, paint: Plane | Colour, strength: float = 1.0) -> None:
         """Opaque paint where the mask is 1."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 from numpy.random import Generator
 
@@ -65,20 +67,17 @@ def heaps(sheet: Sheet, palette: Palette, rng: Generator, horizon: float, count:
     for _ in range(count):
         x, base, size = sheet.wide * rng.random(), horizon * rng.uniform(0.15, 0.95), rng.uniform(0.05, 0.15)
         part = sheet.part(x - size * 3, base - size * 2, x + size * 3, base)
-        ink, tone = (
-            Ink(part),
-            colour.mix(colour.mix(palette.glow, WHITE, 0.5), palette.sky[-1], rng.uniform(0, 0.5)),
-        )
-        for _ in range(14):
-            away = rng.normal(0, 0.9)
-            ink.disc(
-                x + away * size,
-                base - size * 0.1,
-                size * rng.uniform(0.35, 0.85) * float(np.exp(-away * away / 2)) + size * 0.12,
-                tone,
-            )
+        tone = colour.mix(colour.mix(palette.glow, WHITE, 0.5), palette.sky[-1], rng.uniform(0, 0.5))
         crown = light.between(base + size * 0.3, base - size * 0.9, part.y)
-        part.stick(ink, rng.uniform(0.6, 0.9), fur=(0.86 + 0.16 * crown).astype(np.float32))
+        part.stick(heap(part, rng, x, base, size, tone), rng.uniform(0.6, 0.9), fur=0.86 + 0.16 * crown)
+
+
+def heap(part: Sheet, rng: Generator, x: float, base: float, size: float, tone: Colour) -> Ink:
+    ink = Ink(part)
+    for away in rng.normal(0, 0.9, 14).tolist():
+        radius = size * (rng.uniform(0.35, 0.85) * exp(-away * away / 2) + 0.12)
+        ink.disc(x + away * size, base - size * 0.1, radius, tone)
+    return ink
 
 
 def birds(sheet: Sheet, rng: Generator, x: float, y: float, size: float, tone: Colour) -> None:
@@ -100,7 +99,7 @@ def space(sheet: Sheet, palette: Palette, rng: Generator) -> None:
     gas = noise.cloud(sheet, rng, 2.5, 6, gain=0.58)
     aside = (noise.cloud(sheet, rng, 2, 4) - 0.5) * np.float32(sheet.unit * 0.5)
     dense = noise.bent(gas, aside, noise.bent(aside, aside, aside)) * noise.cloud(sheet, rng, 1.3, 3)
-    hue, other = colour.at_lightness(palette.sky[1], 0.32), palette.accents[int(rng.integers(4))]
+    hue, other = colour.at_lightness(palette.sky[1], 0.32), palette.accent(rng, 4)
     table = colour.ramp((dark, hue, colour.mix(hue, other, 0.6), colour.at_lightness(other, 0.75)), (0, 0.45, 0.8, 1))
     sheet.cover(colour.tint(light.between(0.08, 0.85, dense), table))
     stars(sheet, rng, int(rng.integers(1400, 3000)), sheet.tall)

@@ -31,7 +31,7 @@ def night(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> Non
 
 def hues(palette: Palette, rng: Generator) -> tuple[Colour, Colour]:
     """One of the palette as clear light, and one far from it on the wheel."""
-    low = colour.at_lightness(colour.turned(palette.accents[int(rng.integers(4))], 0, richer=1.5), 0.82)
+    low = colour.at_lightness(colour.turned(palette.accent(rng, 4), 0, richer=1.5), 0.82)
     away = rng.choice([-1, 1]) * rng.uniform(60, 120)
     return low, colour.at_lightness(colour.turned(low, away, richer=1.2), 0.66)
 

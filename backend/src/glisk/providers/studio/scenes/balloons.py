@@ -27,13 +27,8 @@ def paint(sheet: Sheet, brief: Brief, rng: Generator) -> None:
     if palette.is_dark:
         sky.stars(sheet, rng, 700, horizon)
     else:
-        sky.sun(
-            sheet,
-            palette,
-            sheet.wide * rng.uniform(0.1, 0.9),
-            horizon * rng.uniform(0.5, 0.95),
-            rng.uniform(0.06, 0.14),
-        )
+        x, y = sheet.wide * rng.uniform(0.1, 0.9), horizon * rng.uniform(0.5, 0.95)
+        sky.sun(sheet, palette, x, y, rng.uniform(0.06, 0.14))
         sky.heaps(sheet, palette, rng, horizon, int(rng.integers(3, 8)))
     country(sheet, palette, rng, horizon)
     (lanterns if palette.is_dark and rng.random() < 0.75 else balloons)(sheet, palette, rng, horizon)
@@ -49,9 +44,8 @@ def country(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> N
         tone = colour.mix(colour.mix(palette.far, palette.sky[-1], 0.4), palette.near, near * 0.9)
         other = colour.mix(tone, palette.accents[2], 0.35)
         part.lay(land.below(part, line), colour.tint(light.between(0.4, 0.6, field), colour.ramp((tone, other))))
-        light.haze(
-            part, palette.sky[-1], float(line.min()), horizon + (sheet.tall - horizon) * near + 0.12, 0.35 * (1 - near)
-        )
+        foot = horizon + (sheet.tall - horizon) * near + 0.12
+        light.haze(part, palette.sky[-1], float(line.min()), foot, 0.35 * (1 - near))
 
 
 def balloons(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> None:
@@ -71,9 +65,7 @@ def balloon(sheet: Sheet, palette: Palette, rng: Generator, x: float, y: float, 
     part = sheet.part(x - size * 1.1, y - size * 1.1, x + size * 1.1, y + size * 2.1)
     ink = Ink(part)
     figure = Figure(ink, x, y, size, rng.normal(0, 0.04))
-    cloth = [
-        colour.mix(palette.accents[int(n)], palette.sky[-1], far) for n in rng.permutation(5)[: int(rng.integers(2, 4))]
-    ]
+    cloth = [colour.mix(tone, palette.sky[-1], far) for tone in palette.some(rng, int(rng.integers(2, 4)))]
     gores(figure, cloth, int(rng.choice([8, 10, 12])))
     if rng.random() < 0.5:
         sash(figure, cloth[-1], colour.mix(palette.paper, palette.sky[-1], far))
@@ -85,10 +77,8 @@ def gores(figure: Figure, cloth: list[Colour], count: int) -> None:
     """Strips of cloth from the crown to the mouth, narrower towards the sides."""
     edges = [sin(angle) for angle in np.linspace(-pi / 2, pi / 2, count + 1).tolist()]
     for n, (left, right) in enumerate(pairwise(edges)):
-        strip = [(wide * left, down) for wide, down in OUTLINE] + [
-            (wide * right, down) for wide, down in reversed(OUTLINE)
-        ]
-        figure.polygon(strip, cloth[n % len(cloth)])
+        there, back = ([(wide * side, down) for wide, down in OUTLINE] for side in (left, right))
+        figure.polygon(there + back[::-1], cloth[n % len(cloth)])
 
 
 def sash(figure: Figure, one: Colour, other: Colour) -> None:
@@ -118,9 +108,7 @@ def lanterns(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> 
         x, y = sheet.wide * rng.random(), horizon * rng.uniform(0.04, 0.95)
         part = sheet.part(x - size * 4, y - size * 4, x + size * 4, y + size * 4)
         falls = light.between(size * 4, size, light.distance(part, x, y))
-        flame = colour.mix(
-            colour.mix(palette.accents[int(rng.integers(2))], palette.glow, 0.3), (1.0, 0.72, 0.36), 0.55
-        )
+        flame = colour.mix(colour.mix(palette.accent(rng, 2), palette.glow, 0.3), (1.0, 0.72, 0.36), 0.55)
         part.shine(light.glow(part, x, y, size * 1.1) * falls, flame, 0.75)
         ink = Ink(part)
         paper(Figure(ink, x, y, float(size), rng.normal(0, 0.09)), palette, flame)

@@ -56,7 +56,7 @@ def sown(sheet: Sheet, palette: Palette, rng: Generator) -> Flower:
 
 def hues(palette: Palette, rng: Generator) -> tuple[Plane, Plane, Plane]:
     """A petal's dark rim, its face, and the light along its middle: each from the heart out."""
-    one, two, three = (palette.accents[int(n)] for n in rng.permutation(5)[:3])
+    one, two, three = palette.some(rng, 3)
     faces = (palette.glow, one, colour.mix(one, two, 0.5), two, colour.mix(three, palette.near, 0.4))
     stops = (0, 0.15, 0.5, 0.8, 1)
     rims = tuple(colour.mix(face, palette.ink, 0.35) for face in faces)
@@ -107,7 +107,7 @@ def heart(sheet: Sheet, palette: Palette, rng: Generator, flower: Flower) -> Non
     x, y, size = flower.x, flower.y, flower.size * 0.14
     around = sheet.part(x - size * 1.3, y - size * 1.3, x + size * 1.3, y + size * 1.3)
     around.shade(1 - light.disc(around, x, y + size * 0.08, size * 1.05, size * 0.5) * np.float32(0.5))
-    ink, tone = Ink(around), palette.accents[int(rng.integers(5))]
+    ink, tone = Ink(around), palette.accent(rng)
     table = colour.ramp((palette.glow, tone))
     ink.disc(x, y, size * 0.95, colour.mix(tone, palette.ink, 0.65))
     for n in range(90):

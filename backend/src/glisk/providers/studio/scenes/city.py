@@ -99,14 +99,9 @@ def windows(ink: Ink, palette: Palette, rng: Generator, one: House, near: float,
     across, size = int(rng.integers(3, 7)), 0.012 + 0.01 * near
     pitch, lit = (one.right - one.left) / across, rng.uniform(0.25, 0.7)
     storeys = int((one.foot - one.top) / size)
-    neon = palette.accents[int(rng.integers(5))]
+    bright, dim = 0.55 * (1 - near), 0.55 * (1 - near) + 0.3
+    glass = [colour.mix(tone, one.wall, shade) for tone in (lamp, palette.accent(rng)) for shade in (bright, dim)]
     for storey, column in np.argwhere(rng.random((max(storeys - 1, 0), across)) < lit).tolist():
         left, top = one.left + pitch * (column + 0.25), one.top + size * (storey + 0.6)
-        tone = neon if (storey * 7 + column) % 11 == 0 else lamp
-        ink.box(
-            left,
-            top,
-            left + pitch * 0.5,
-            top + size * 0.45,
-            colour.mix(tone, one.wall, 0.55 * (1 - near) + 0.3 * ((storey + column) % 3 == 0)),
-        )
+        tone = glass[2 * ((storey * 7 + column) % 11 == 0) + ((storey + column) % 3 == 0)]
+        ink.box(left, top, left + pitch * 0.5, top + size * 0.45, tone)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from glisk.providers.studio import colour, light, noise, sky
+from glisk.providers.studio import colour, land, light, noise, sky
 from glisk.providers.studio.brief import Brief
+from glisk.providers.studio.colour import Colour, Plane
 from glisk.providers.studio.palette import Palette
 from glisk.providers.studio.sheet import Ink, Sheet
 
@@ -41,22 +42,30 @@ def pyramids(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> 
 def dune(sheet: Sheet, palette: Palette, rng: Generator, near: float, horizon: float) -> None:
     """Its crest is a line in the sand: light on this side, shade on that."""
     base = horizon + (sheet.tall * 1.02 - horizon) * near**1.3
-    crest = (base - noise.line(rng, sheet.width, (2.4 - near) * sheet.wide, 2, 0.25) * (0.07 + 0.13 * near)).astype(
-        np.float32
-    )
+    wave = noise.line(rng, sheet.width, (2.4 - near) * sheet.wide, 2, 0.25)
+    crest = np.float32(base) - wave * np.float32(0.07 + 0.13 * near)
     part = sheet.under(crest)
     down = part.y - crest[None, :]
-    mask = (down * np.float32(sheet.unit) + 0.5).clip(0, 1)
-    sand = colour.mix(colour.mix(palette.far, palette.sky[-1], 0.5), palette.far, near)
-    lit, dark = colour.mix(sand, palette.glow, 0.38 - 0.2 * near), colour.mix(sand, palette.near, 0.35 + 0.4 * near)
-    slip = part.x + down * np.float32(0.9) + (noise.cloud(part, rng, 3, 3) - 0.5) * down * np.float32(0.8)
-    slope = np.gradient(crest).astype(np.float32) * np.float32(sheet.unit)
-    leeward = slope.take((slip * sheet.unit).astype(np.intp).clip(0, sheet.width - 1))
-    shade = light.between(-0.06, 0.1, leeward) * light.between(0.55 + 0.3 * near, 0.0, down)
-    ripples = np.sin((down * np.float32(1.0) + slip * np.float32(0.18)) * np.float32(520 - 240 * near)) * np.float32(
-        0.035
-    )
-    part.lay(
-        mask, colour.tint((shade + ripples * near + down * np.float32(0.35)).clip(0, 1), colour.ramp((lit, sand, dark)))
-    )
+    mask = land.below(part, crest)
+    part.lay(mask, colour.tint(relief(part, rng, crest, down, near), colour.ramp(sands(palette, near))))
     part.shine(mask * np.exp(-down.clip(0, 9) * 90), palette.glow, 0.35)
+
+
+def sands(palette: Palette, near: float) -> tuple[Colour, Colour, Colour]:
+    """In the light, as it is, in the shade."""
+    sand = colour.mix(colour.mix(palette.far, palette.sky[-1], 0.5), palette.far, near)
+    return (
+        colour.mix(sand, palette.glow, 0.38 - 0.2 * near),
+        sand,
+        colour.mix(sand, palette.near, 0.35 + 0.4 * near),
+    )
+
+
+def relief(part: Sheet, rng: Generator, crest: Plane, down: Plane, near: float) -> Plane:
+    """The lee lies in the shade, its edge running down aslant from every crest; and the wind's ripples."""
+    slip = part.x + down * np.float32(0.9) + (noise.cloud(part, rng, 3, 3) - 0.5) * down * np.float32(0.8)
+    slope = np.gradient(crest).astype(np.float32) * np.float32(part.unit)
+    lee = slope.take((slip * part.unit).astype(np.intp).clip(0, part.width - 1))
+    shade = light.between(-0.06, 0.1, lee) * light.between(0.55 + 0.3 * near, 0.0, down)
+    ripples = np.sin((down + slip * np.float32(0.18)) * np.float32(520 - 240 * near)) * np.float32(0.035 * near)
+    return np.asarray((shade + ripples + down * np.float32(0.35)).clip(0, 1))

@@ -69,7 +69,7 @@ def leaves(sheet: Sheet, palette: Palette, rng: Generator, near: float) -> None:
     part = sheet.part(0, 0, sheet.wide, sheet.tall * 0.6)
     hang: Plane = noise.cloud(part, rng, 4, 3) * np.float32(0.75) - part.y * np.float32(1.3)
     speckle = noise.cloud(part, rng, 75, 2, gain=0.7)
-    tone = colour.mix(palette.accents[int(rng.integers(4))], palette.near, 0.15 + 0.5 * near)
+    tone = colour.mix(palette.accent(rng, 4), palette.near, 0.15 + 0.5 * near)
     mask = light.between(0.12, 0.34, hang) * light.between(0.42, 0.5, speckle + hang * np.float32(0.4))
     part.lay(mask, tone, 0.92)
     part.lay(mask * light.between(0.6, 0.68, speckle), colour.mix(tone, palette.glow, 0.4), 0.8)

@@ -42,7 +42,7 @@ def arms(sheet: Sheet, palette: Palette, rng: Generator, away: Plane, angle: Pla
     wave = np.cos(turn * count + torn * np.float32(3.4))
     fade = np.exp(-((away * np.float32(1.25)) ** 2))
     gas = light.between(-0.7, 1.2, wave + (fine - 0.5) * np.float32(1.6)) * fade
-    hues = [palette.accents[int(n)] for n in rng.permutation(5)[:2]]
+    hues = palette.some(rng, 2)
     sheet.shine(fade * np.float32(0.5), colour.at_lightness(palette.sky[2], 0.5), 0.7)
     sheet.shine(gas * light.between(1.3, 0.1, away), colour.at_lightness(hues[0], 0.68), 1.0)
     sheet.shine(

@@ -90,7 +90,7 @@ def speckled(hue: Plane, panes: Panes, rng: Generator, amount: float) -> Plane:
 
 def glazing(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
     """Rich colours only; glass is never grey."""
-    order = (palette.accents[int(n)] for n in rng.permutation(5)[:3])
+    order = palette.some(rng, 3)
     one, two, three = (colour.turned(tone, 0, richer=1.25) for tone in order)
     lamp = colour.at_lightness(colour.turned(palette.glow, 0, richer=2.0), 0.9)
     return palette.sky[0], one, palette.sky[1], two, colour.turned(palette.sky[2], 0, richer=1.3), three, lamp

@@ -28,20 +28,16 @@ def paint(sheet: Sheet, brief: Brief, rng: Generator) -> None:
 def meadow(sheet: Sheet, palette: Palette, rng: Generator, ground: float) -> Colour:
     """Air, a hill or two, and grass as green as the palette allows."""
     sky.air(sheet, palette, rng, ground)
-    sky.sun(
-        sheet, palette, sheet.wide * rng.uniform(0.15, 0.85), ground * rng.uniform(0.2, 0.6), rng.uniform(0.06, 0.12)
-    )
+    x, y = sheet.wide * rng.uniform(0.15, 0.85), ground * rng.uniform(0.2, 0.6)
+    sky.sun(sheet, palette, x, y, rng.uniform(0.06, 0.12))
     sky.clouds(sheet, palette, rng, ground, 0.5)
     grass = colour.mix(palette.accents[2], (0.42, 0.66, 0.33), 0.62)
     for n, share in enumerate((0.55, 0.3, 0.0)):
         line = land.hill(sheet, rng, ground - 0.07 + 0.05 * n, 0.07 - 0.02 * n, 1.4)
         part = sheet.under(line)
-        tone = np.array(colour.mix(grass, palette.sky[-1], share), np.float32)[:, None, None]
-        dapple = (
-            1.06
-            - (part.y - line[None, :]) * np.float32(0.5)
-            + (noise.cloud(part, rng, 6, 3, stretch=2) - 0.5) * np.float32(0.16)
-        )
+        tone = colour.flat(colour.mix(grass, palette.sky[-1], share))
+        uneven = (noise.cloud(part, rng, 6, 3, stretch=2) - 0.5) * np.float32(0.16)
+        dapple = 1.06 - (part.y - line[None, :]) * np.float32(0.5) + uneven
         part.lay(land.below(part, line), tone * dapple.clip(0.5, 1.2))
     return grass
 
@@ -71,10 +67,8 @@ def kitten(sheet: Sheet, rng: Generator, x: float, foot: float, size: float, kin
 
 def fur(part: Sheet, rng: Generator, foot: float, size: float) -> colour.Plane:
     """Hair for hair, lighter above than below."""
-    hair = noise.cloud(part, rng, 0.9 / size * 12, 2, stretch=0.3) - 0.5
-    return (1.05 - light.between(foot - size * 3.4, foot, part.y) * np.float32(0.16) + hair * np.float32(0.12)).astype(
-        np.float32
-    )
+    hair = (noise.cloud(part, rng, 0.9 / size * 12, 2, stretch=0.3) - 0.5) * np.float32(0.12)
+    return np.float32(1.05) - light.between(foot - size * 3.4, foot, part.y) * np.float32(0.16) + hair
 
 
 def flowers(
@@ -83,24 +77,19 @@ def flowers(
     part = sheet.part(0, feet[0] - size * 6, sheet.wide, feet[1])
     ink = Ink(part)
     for n in rng.permutation(count):
-        x, foot = sheet.wide * (n + rng.uniform(0.1, 0.9)) / count, rng.uniform(*feet)
-        height, green = size * rng.uniform(1.6, 4), colour.mix(grass, palette.near, rng.uniform(0.2, 0.5))
-        way = plants.stem(rng, x, foot, height, rng.normal(0, size * 0.4))
-        ink.line(way.astype(np.float32), size * 0.09, green)
-        plants.leaf(
-            ink,
-            float(way[8, 0]),
-            float(way[8, 1]),
-            -pi / 2 + rng.choice([-1, 1]) * 0.8,
-            size * 1.2,
-            size * 0.5,
-            green,
-            grass,
-        )
-        tone = colour.mix(palette.accents[int(rng.choice([0, 1, 3, 4]))], palette.paper, rng.uniform(0, 0.5))
-        kind = (plants.daisy, plants.daisy, plants.poppy, plants.tulip)[int(rng.integers(4))]
-        kind(ink, rng, float(way[-1, 0]), float(way[-1, 1]), size * rng.uniform(0.7, 1.1), tone, palette.accents[1])
+        flower(ink, palette, rng, sheet.wide * (n + rng.uniform(0.1, 0.9)) / count, rng.uniform(*feet), size, grass)
     part.stick(ink)
+
+
+def flower(ink: Ink, palette: Palette, rng: Generator, x: float, foot: float, size: float, grass: Colour) -> None:
+    height, green = size * rng.uniform(1.6, 4), colour.mix(grass, palette.near, rng.uniform(0.2, 0.5))
+    way = plants.stem(rng, x, foot, height, rng.normal(0, size * 0.4))
+    ink.line(way.astype(np.float32), size * 0.09, green)
+    (leaf_x, leaf_y), (top_x, top_y) = way[8].tolist(), way[-1].tolist()
+    plants.leaf(ink, leaf_x, leaf_y, -pi / 2 + rng.choice([-1, 1]) * 0.8, size * 1.2, size * 0.5, green, grass)
+    tone = colour.mix(palette.accents[int(rng.choice([0, 1, 3, 4]))], palette.paper, rng.uniform(0, 0.5))
+    kind = (plants.daisy, plants.daisy, plants.poppy, plants.tulip)[int(rng.integers(4))]
+    kind(ink, rng, top_x, top_y, size * rng.uniform(0.7, 1.1), tone, palette.accents[1])
 
 
 def blades(sheet: Sheet, rng: Generator, grass: Colour) -> None:
@@ -118,18 +107,14 @@ def butterflies(sheet: Sheet, palette: Palette, rng: Generator, ground: float) -
         x, y, size = sheet.wide * rng.uniform(0.1, 0.9), ground * rng.uniform(0.3, 0.95), rng.uniform(0.014, 0.028)
         part = sheet.part(x - size * 2, y - size * 2, x + size * 2, y + size * 2)
         ink = Ink(part)
-        tone, turn = palette.accents[int(rng.integers(5))], rng.uniform(-0.6, 0.6)
-        for angle, share in ((-2.5, 1.0), (-0.64, 1.0), (2.4, 0.75), (0.74, 0.75)):
-            plants.petal(
-                ink, x, y, angle + turn, size * 1.5 * share, size * share, colour.mix(tone, palette.glow, 0.2), 0.65
-            )
-            plants.petal(ink, x, y, angle + turn, size * 1.0 * share, size * 0.5 * share, palette.glow, 0.65)
-        ink.line(
-            [
-                (x - sin(turn) * size * 0.7, y - cos(turn) * size * 0.7),
-                (x + sin(turn) * size * 0.7, y + cos(turn) * size * 0.7),
-            ],
-            0.004,
-            cats.DARK,
-        )
+        butterfly(ink, palette, rng, x, y, size)
         part.stick(ink)
+
+
+def butterfly(ink: Ink, palette: Palette, rng: Generator, x: float, y: float, size: float) -> None:
+    wing, turn = colour.mix(palette.accent(rng), palette.glow, 0.2), rng.uniform(-0.6, 0.6)
+    for angle, share in ((-2.5, 1.0), (-0.64, 1.0), (2.4, 0.75), (0.74, 0.75)):
+        plants.petal(ink, x, y, angle + turn, size * 1.5 * share, size * share, wing, 0.65)
+        plants.petal(ink, x, y, angle + turn, size * share, size * 0.5 * share, palette.glow, 0.65)
+    body_x, body_y = sin(turn) * size * 0.7, cos(turn) * size * 0.7
+    ink.line([(x - body_x, y - body_y), (x + body_x, y + body_y)], 0.004, cats.DARK)

@@ -32,7 +32,7 @@ def poured(sheet: Sheet, rng: Generator) -> tuple[Plane, Plane]:
 
 
 def inks(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
-    one, two, three = (palette.accents[int(n)] for n in rng.permutation(5)[:3])
+    one, two, three = palette.some(rng, 3)
     if rng.random() < 0.5:
         return palette.ink, palette.sky[0], one, palette.sky[2], palette.paper
     return palette.paper, palette.sky[-1], one, two, palette.sky[0], three

@@ -47,7 +47,7 @@ def ranges(sheet: Sheet, palette: Palette, rng: Generator, near: float, horizon:
     mask, depth = land.below(part, line), part.y - line[None, :]
     tone = colour.mix(colour.mix(palette.far, palette.sky[-1], 0.45), palette.near, near**1.1)
     relief = flanks(part, rng, line, depth) * np.float32(1 - 0.6 * near)
-    part.lay(mask, np.array(tone, np.float32)[:, None, None] * (1 + relief))
+    part.lay(mask, colour.flat(tone) * (1 + relief))
     mist = mask * light.between(0.02, 0.3, depth)
     part.lay(mist, colour.mix(palette.sky[-1], palette.far, 0.25), 0.8 * (1 - near) ** 0.7)
 
@@ -60,11 +60,11 @@ def giant(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> Non
     line = (horizon * 1.02 - height * (1 - reach.clip(0, 1)) ** 1.25).astype(np.float32)
     depth = sheet.y - line[None, :]
     mask, relief = land.below(sheet, line), flanks(sheet, rng, line, depth * np.float32(0.6))
-    tone = np.array(colour.mix(palette.far, palette.near, 0.3), np.float32)[:, None, None]
+    tone = colour.flat(colour.mix(palette.far, palette.near, 0.3))
     sheet.lay(mask, tone * (1 + relief * np.float32(0.9)))
     ragged = sheet.y - line.min() + (noise.cloud(sheet, rng, 9, 4) - 0.5) * np.float32(0.3) - relief * np.float32(0.3)
     snow = mask * light.between(height * 0.44, height * 0.41, ragged)
-    white = np.array(colour.mix(palette.glow, (1.0, 1.0, 1.0), 0.4), np.float32)[:, None, None]
+    white = colour.flat(colour.mix(palette.glow, sky.WHITE, 0.4))
     sheet.lay(snow, white * (0.86 + relief * np.float32(0.5)).clip(0, 1), 0.92)
     sheet.lay(mask * light.between(0.1, height * 0.95, depth), palette.sky[-1], 0.7)
 

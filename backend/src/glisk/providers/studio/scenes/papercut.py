@@ -32,9 +32,9 @@ def stock(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
         palette.sky[0],
         colour.mix(palette.sky[0], palette.near, 0.6),
     )
-    one, two = (palette.accents[int(n)] for n in rng.permutation(4)[:2])
+    one, two = palette.some(rng, 2, 4)
     cool = (colour.at_lightness(palette.sky[0], 0.35), one, two, colour.mix(two, palette.paper, 0.6), palette.paper)
-    bright = (palette.sky[-1], palette.sky[2], palette.accents[int(rng.integers(4))], palette.sky[1], palette.sky[0])
+    bright = (palette.sky[-1], palette.sky[2], palette.accent(rng, 4), palette.sky[1], palette.sky[0])
     return (warm, cool, bright)[int(rng.integers(3))]
 
 
@@ -76,16 +76,11 @@ def waves(sheet: Sheet, rng: Generator) -> Plane:
 def leaf(sheet: Sheet, cut: Plane, tone: Colour) -> None:
     """One sheet: its shadow first, then its face, then the light on its cut edge. `cut` is the way to the edge in pixels."""
     mask = (cut + np.float32(0.5)).clip(0, 1)
-    shadow = shifted(light.blurred(mask, sheet.unit / 55, 8), max(1, sheet.unit // 80))
+    far = max(1, sheet.unit // 80)
+    shadow = light.moved(light.blurred(mask, sheet.unit / 55, 8), far, far // 2)
     sheet.shade(1 - shadow * (1 - mask) * np.float32(0.55))
     sheet.lay(mask, tone)
     sheet.shine(mask * light.between(sheet.unit / 350, 0, cut), (1.0, 1.0, 1.0), 0.3)
-
-
-def shifted(field: Plane, far: int) -> Plane:
-    """Down and a little to the right; what comes in at the edge is as the edge was."""
-    height, width = field.shape
-    return np.pad(field, ((far, 0), (far // 2, 0)), mode="edge")[:height, :width]
 
 
 def cuts(sheet: Sheet, rng: Generator, height: Plane) -> tuple[Plane, Plane]:

@@ -49,20 +49,16 @@ def somewhere(sheet: Sheet, rng: Generator) -> World:
     angle, lean = rng.uniform(0, 2 * np.pi), rng.uniform(-0.6, 0.6)
     sun = float(np.cos(angle) * 0.72), float(np.sin(angle) * 0.4 - 0.3), 0.55
     if rng.random() < 0.35:
-        return World(
-            sheet.wide * rng.uniform(0.1, 0.9), sheet.tall * rng.uniform(0.9, 1.1), rng.uniform(0.5, 0.75), lean, sun
-        )
-    return World(
-        sheet.wide * rng.uniform(0.36, 0.64), sheet.tall * rng.uniform(0.38, 0.6), rng.uniform(0.17, 0.3), lean, sun
-    )
+        x, y = sheet.wide * rng.uniform(0.1, 0.9), sheet.tall * rng.uniform(0.9, 1.1)
+        return World(x, y, rng.uniform(0.5, 0.75), lean, sun)
+    x, y = sheet.wide * rng.uniform(0.36, 0.64), sheet.tall * rng.uniform(0.38, 0.6)
+    return World(x, y, rng.uniform(0.17, 0.3), lean, sun)
 
 
 def beside(sheet: Sheet, world: World) -> tuple[Plane, Plane]:
     """Places as the world sees them: turned by its lean, one radius to the unit."""
-    across, down = (
-        (sheet.x - np.float32(world.x)) / np.float32(world.radius),
-        (sheet.y - np.float32(world.y)) / np.float32(world.radius),
-    )
+    across = (sheet.x - np.float32(world.x)) / np.float32(world.radius)
+    down = (sheet.y - np.float32(world.y)) / np.float32(world.radius)
     cos, sin = np.float32(np.cos(world.lean)), np.float32(np.sin(world.lean))
     return across * cos + down * sin, down * cos - across * sin
 
@@ -86,7 +82,7 @@ def globe(sheet: Sheet, palette: Palette, rng: Generator, world: World) -> None:
     lit = across * np.float32(world.sun[0]) + down * np.float32(world.sun[1]) + toward * np.float32(world.sun[2])
     day = light.between(-0.12, 0.75, lit)
     face = ((1 - np.sqrt(away)) * np.float32(world.radius * sheet.unit) + 0.5).clip(0, 1)
-    skin = surface(sheet, palette, rng, across, down, toward)
+    skin = surface(palette, rng, across, down, toward)
     sheet.lay(face, skin * (0.03 + 0.97 * day) * (0.6 + 0.4 * toward))
     air = palette.sky[-1]
     sheet.shine(face * (1 - toward) ** 3 * day, air, 0.9)
@@ -94,30 +90,29 @@ def globe(sheet: Sheet, palette: Palette, rng: Generator, world: World) -> None:
     sheet.shine(outside, air, 0.55)
 
 
-def surface(sheet: Sheet, palette: Palette, rng: Generator, across: Plane, down: Plane, toward: Plane) -> Plane:
+def surface(palette: Palette, rng: Generator, across: Plane, down: Plane, toward: Plane) -> Plane:
     """Bands of weather, or land and sea."""
     latitude = np.arcsin(down.clip(-1, 1)) / np.float32(np.pi)
     longitude = np.arctan2(across, toward + np.float32(0.02)) / np.float32(np.pi)
     square = noise.tile(rng, 512, 4, 6, 0.58)
     weather = noise.looked_up(square, latitude * np.float32(rng.choice([0.8, 2.4])), longitude * np.float32(0.8))
-    if rng.random() < 0.55:
-        bands = noise.line(rng, 512, 7, 4, 0.6)
-        row = ((latitude + 0.5 + (weather - 0.5) * np.float32(0.09)) * 511).clip(0, 511).astype(np.intp)
-        return colour.tint(
-            (bands.take(row) * np.float32(0.42) + 0.5 + (weather - 0.5) * 0.2).clip(0, 1),
-            colour.ramp(belt(palette, rng)),
-        )
-    coast = light.between(0.5, 0.53, weather)
-    land = colour.tint(
-        weather,
-        colour.ramp(
-            (palette.accents[3], palette.accents[0], palette.accents[1], palette.paper), (0.45, 0.55, 0.7, 0.9)
-        ),
-    )
-    sea = colour.tint(weather, colour.ramp((palette.sky[0], palette.sky[1], palette.sky[2]), (0, 0.35, 0.5)))
-    return sea + (land - sea) * coast
+    return gas(palette, rng, latitude, weather) if rng.random() < 0.55 else rock(palette, weather)
+
+
+def gas(palette: Palette, rng: Generator, latitude: Plane, weather: Plane) -> Plane:
+    bands = noise.line(rng, 512, 7, 4, 0.6)
+    row = ((latitude + 0.5 + (weather - 0.5) * np.float32(0.09)) * 511).clip(0, 511).astype(np.intp)
+    share = bands.take(row) * np.float32(0.42) + 0.5 + (weather - 0.5) * 0.2
+    return colour.tint(share.clip(0, 1), colour.ramp(belt(palette, rng)))
+
+
+def rock(palette: Palette, weather: Plane) -> Plane:
+    shores = (palette.accents[3], palette.accents[0], palette.accents[1], palette.paper)
+    land = colour.tint(weather, colour.ramp(shores, (0.45, 0.55, 0.7, 0.9)))
+    sea = colour.tint(weather, colour.ramp(palette.sky[:3], (0, 0.35, 0.5)))
+    return sea + (land - sea) * light.between(0.5, 0.53, weather)
 
 
 def belt(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
-    colours = [palette.accents[int(n)] for n in rng.permutation(5)[:3]]
+    colours = palette.some(rng, 3)
     return (colour.mix(palette.near, colours[0], 0.5), colours[0], palette.sky[-1], colours[1], palette.glow)

@@ -21,7 +21,7 @@ def paint(sheet: Sheet, brief: Brief, rng: Generator) -> None:
 
 
 def dyes(palette: Palette, rng: Generator) -> tuple[colour.Colour, ...]:
-    one, two = (palette.accents[int(n)] for n in rng.permutation(4)[:2])
+    one, two = palette.some(rng, 2, 4)
     return palette.sky[-1], palette.sky[2], one, two, palette.sky[1], palette.sky[0]
 
 
@@ -33,11 +33,10 @@ def cloth(sheet: Sheet, palette: Palette, rng: Generator) -> None:
 def fold(sheet: Sheet, palette: Palette, rng: Generator, near: float, lean: float, table: colour.Plane) -> None:
     """Lit at its edge, then its own colour, then dark where it goes under the next."""
     swing = noise.line(rng, sheet.width, 1.1 * sheet.wide, 2, 0.3) * np.float32(rng.uniform(0.08, 0.2))
-    line = (
-        np.float32(sheet.tall * (0.12 + 0.8 * near)) + swing + (sheet.x[0] - np.float32(0.5)) * np.float32(lean * 0.5)
-    )
+    aslant = (sheet.x[0] - np.float32(0.5)) * np.float32(lean * 0.5)
+    line = np.float32(sheet.tall * (0.12 + 0.8 * near)) + swing + aslant
     part = sheet.under(line)
-    down = part.y - line[None, :].astype(np.float32)
+    down = part.y - line[None, :]
     mask = (down * np.float32(sheet.unit) + 0.5).clip(0, 1)
     sheen = noise.cloud(part, rng, 1.6, 2, stretch=2)
     depth = (down / np.float32(0.55)).clip(0, 1)
@@ -45,5 +44,5 @@ def fold(sheet: Sheet, palette: Palette, rng: Generator, near: float, lean: floa
     part.lay(mask, tone, 0.93)
     part.shine(mask * np.exp(-down.clip(0, 9) * 26) * (0.35 + 0.65 * sheen), palette.glow, 0.62)
     above = sheet.part(0, float(line.min()) - 0.14, sheet.wide, float(line.max()))
-    up = line[None, :].astype(np.float32) - above.y
+    up = line[None, :] - above.y
     above.shade(1 - light.between(0.12, 0.0, up) * (up > 0) * np.float32(0.3))
