@@ -19,7 +19,7 @@ from glisk.providers.studio.palettes import PALETTES
 from glisk.providers.studio.scenes import SCENES
 from glisk.providers.studio.sheet import Sheet
 
-GALLERY = ["a mountain", "the sea", "kittens", "a portrait", "nothing in particular"]
+GALLERY = ["the sea", "kittens", "nothing in particular"]
 
 
 def painted_as(family: str, seed: int, size: int = 160) -> Image.Image:

@@ -28,6 +28,12 @@ class Palette:
     def is_dark(self) -> bool:
         return colour.lightness(self.sky[1]) < 0.5
 
+    @property
+    def key(self) -> Colour:
+        """The colour one would name it by, at its clearest."""
+        tone = self.sky[2] if self.is_dark else self.sky[1]
+        return colour.at_lightness(colour.turned(tone, 0, richer=1.35), 0.62)
+
     def accent(self, rng: Generator, among: int = 5) -> Colour:
         return self.accents[int(rng.integers(among))]
 

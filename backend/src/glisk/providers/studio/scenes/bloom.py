@@ -57,8 +57,8 @@ def sown(sheet: Sheet, palette: Palette, rng: Generator) -> Flower:
 def hues(palette: Palette, rng: Generator) -> tuple[Plane, Plane, Plane]:
     """A petal's dark rim, its face, and the light along its middle: each from the heart out."""
     one, two, three = palette.some(rng, 3)
-    faces = (palette.glow, one, colour.mix(one, two, 0.5), two, colour.mix(three, palette.near, 0.4))
-    stops = (0, 0.15, 0.5, 0.8, 1)
+    faces = (palette.glow, colour.mix(palette.key, one, 0.6), palette.key, two, colour.mix(three, palette.near, 0.4))
+    stops = (0, 0.18, 0.55, 0.85, 1)
     rims = tuple(colour.mix(face, palette.ink, 0.35) for face in faces)
     gleams = tuple(colour.mix(face, palette.glow, 0.22) for face in faces)
     return colour.ramp(rims, stops), colour.ramp(faces, stops), colour.ramp(gleams, stops)

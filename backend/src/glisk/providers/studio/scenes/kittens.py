@@ -94,10 +94,10 @@ def flower(ink: Ink, palette: Palette, rng: Generator, x: float, foot: float, si
 
 def blades(sheet: Sheet, rng: Generator, grass: Colour) -> None:
     part = sheet.part(0, sheet.tall * 0.8, sheet.wide, sheet.tall)
-    ink = Ink(part)
+    ink, greens = Ink(part), colour.ramp((grass, (0.08, 0.25, 0.12)))
     for x in rng.uniform(0, sheet.wide, round(130 * sheet.wide)).tolist():
         tall, lean = rng.uniform(0.03, 0.12), rng.normal(0, 0.3)
-        tone = colour.mix(grass, (0.08, 0.25, 0.12), rng.uniform(0.1, 0.5))
+        tone = colour.at(greens, rng.uniform(0.1, 0.5))
         plants.petal(ink, x, sheet.tall + 0.01, -pi / 2 + lean, tall, 0.009, tone, 0.3)
     part.stick(ink)
 

@@ -32,10 +32,10 @@ def poured(sheet: Sheet, rng: Generator) -> tuple[Plane, Plane]:
 
 
 def inks(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
-    one, two, three = palette.some(rng, 3)
+    one, two = palette.some(rng, 2)
     if rng.random() < 0.5:
-        return palette.ink, palette.sky[0], one, palette.sky[2], palette.paper
-    return palette.paper, palette.sky[-1], one, two, palette.sky[0], three
+        return palette.ink, palette.sky[0], palette.key, one, palette.sky[2], palette.paper
+    return palette.paper, palette.sky[-1], palette.key, one, palette.sky[0], two
 
 
 def relief(sheet: Sheet, run: Plane) -> None:

@@ -57,7 +57,7 @@ def giant(sheet: Sheet, palette: Palette, rng: Generator, horizon: float) -> Non
     x, width, height = sheet.wide * rng.uniform(0.25, 0.75), rng.uniform(0.45, 0.75), horizon * rng.uniform(0.6, 0.8)
     rough = noise.line(rng, sheet.width, 5 * sheet.wide, 6, 0.5)
     reach = np.abs(sheet.x[0] - np.float32(x)) / np.float32(width) + rough * np.float32(0.05)
-    line = (horizon * 1.02 - height * (1 - reach.clip(0, 1)) ** 1.25).astype(np.float32)
+    line = (horizon * 1.02 - height * (1 - reach).clip(0, 2) ** 1.25).astype(np.float32)
     depth = sheet.y - line[None, :]
     mask, relief = land.below(sheet, line), flanks(sheet, rng, line, depth * np.float32(0.6))
     tone = colour.flat(colour.mix(palette.far, palette.near, 0.3))

@@ -25,14 +25,9 @@ def paint(sheet: Sheet, brief: Brief, rng: Generator) -> None:
 
 def stock(palette: Palette, rng: Generator) -> tuple[Colour, ...]:
     """From the deepest sheet to the one on top; the light is either down there or up here."""
-    warm = (
-        palette.glow,
-        palette.accents[1],
-        palette.accents[0],
-        palette.sky[0],
-        colour.mix(palette.sky[0], palette.near, 0.6),
-    )
     one, two = palette.some(rng, 2, 4)
+    dark = colour.at_lightness(palette.sky[0], 0.3)
+    warm = (palette.glow, palette.accents[1], palette.accents[0], palette.sky[0], dark)
     cool = (colour.at_lightness(palette.sky[0], 0.35), one, two, colour.mix(two, palette.paper, 0.6), palette.paper)
     bright = (palette.sky[-1], palette.sky[2], palette.accent(rng, 4), palette.sky[1], palette.sky[0])
     return (warm, cool, bright)[int(rng.integers(3))]
