@@ -31,9 +31,13 @@ async def forget(value: str) -> None:
 RECEIPT = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC))
 
 
-@pytest.fixture
-async def web_ui(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[StandIn, str]]:
+@pytest.fixture(autouse=True)
+def no_proxy_of_the_developer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+async def web_ui() -> AsyncIterator[tuple[StandIn, str]]:
     stand_in = StandIn()
     async with serving(stand_in) as url:
         yield stand_in, url

@@ -68,18 +68,16 @@ class SdWebui:
             async with asyncio.timeout(self.patience):  # httpx would count from every byte anew
                 return await self.client.post(PATH, json=question)
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise ProviderFailed(
-                f"{self.place} did not answer within {self.patience:g} s.", category="timeout"
-            ) from error
+            said = f"The web UI at {self.place} did not answer within {self.patience:g} s."
+            raise ProviderFailed(said, category="timeout") from error
         except httpx.RequestError as error:
-            raise ProviderFailed(
-                f"The connection to {self.place} failed: {error or type(error).__name__}.", category="network"
-            ) from error
+            said = f"The connection to the web UI at {self.place} failed: {str(error) or type(error).__name__}."
+            raise ProviderFailed(said, category="network") from error
 
     @property
     def place(self) -> str:
         """Its address as a person may see it: without a password."""
-        return f"the web UI at {self.client.base_url.copy_with(userinfo=b'')}"
+        return str(self.client.base_url.copy_with(userinfo=b"")).rstrip("/")
 
 
 def body(order: Order, options: Options) -> dict[str, object]:
