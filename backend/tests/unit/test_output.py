@@ -23,6 +23,16 @@ def test_on_a_terminal_a_text_is_only_a_text(
     assert shown[-2:] == ["a [/red] cat :smile:\\x1b[2J\\x07\\tnow", "later"]
 
 
+def test_on_a_narrow_terminal_nothing_is_cut_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    output.rows([{"token_id": str(2**256 - 1)}], as_json=False, empty="")
+    _, *folded = capsys.readouterr().out.splitlines()
+    assert "".join(line.strip() for line in folded) == str(2**256 - 1)
+
+
 def test_in_a_pipe_a_record_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     output.rows([{"prompt": WILD, "data": {"reason": "ü"}}], as_json=False, empty="")
     assert capsys.readouterr().out == 'a [/red] cat :smile:\\x1b[2J\\x07\\tnow\\nlater\t{"reason": "ü"}\n'

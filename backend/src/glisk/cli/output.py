@@ -60,7 +60,10 @@ def document(record: Mapping[str, Any]) -> None:
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> Table:
-    grid = Table(*records[0], box=None, pad_edge=False, header_style="bold")
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    names = [*records[0]]
+    for name in names:  # of the first and the last nothing is cut off: those say which it is, and what became of it
+        grid.add_column(name, overflow="fold" if name in (names[0], names[-1]) else "ellipsis")
     for record in records:
         grid.add_row(*("\n".join(map(on_one_line, shown(value).splitlines())) for value in record.values()))
     return grid

@@ -51,8 +51,8 @@ def known(status: str | None) -> str | None:
 
 
 TokenId = Annotated[str, typer.Argument(parser=a_token_id, metavar="TOKEN", help="Its id.")]
-TokenIds = Annotated[list[str], typer.Argument(parser=a_token_id, metavar="TOKEN...", help="Their ids.")]
-SomeIds = Annotated[list[str] | None, typer.Argument(parser=a_token_id, metavar="[TOKEN...]", help="Their ids.")]
+TokenIds = Annotated[list[str], typer.Argument(parser=a_token_id, metavar="TOKEN", help="Their ids.")]
+SomeIds = Annotated[list[str] | None, typer.Argument(parser=a_token_id, metavar="TOKEN", help="Their ids.")]
 Contract = Annotated[
     Collection | None,
     typer.Option(
