@@ -184,10 +184,14 @@ TOKENS = """
 LARGEST = str(2**256 - 1)
 
 
-def test_tokens_are_listed_shown_decided_cancelled_and_retried(tmp_path: Path) -> None:
-    assert glisk("tokens", "ls", cwd=tmp_path).stderr.startswith("GLK-703")
+@pytest.fixture
+def with_tokens(tmp_path: Path) -> None:
     assert glisk("migrate", cwd=tmp_path).returncode == 0
     assert glisk("psql", "--", "-v", "ON_ERROR_STOP=1", "-c", TOKENS, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.usefixtures("with_tokens")
+def test_tokens_are_listed_accepted_and_rejected(tmp_path: Path) -> None:
     listed = json.loads(glisk("tokens", "ls", "--json", cwd=tmp_path).stdout)
     assert [token["token_id"] for token in listed] == ["5", "5", LARGEST, "9", "8", "7"]
     assert len(json.loads(glisk("tokens", "ls", "--status", "review", "--json", cwd=tmp_path).stdout)) == 3
@@ -203,13 +207,15 @@ def test_tokens_are_listed_shown_decided_cancelled_and_retried(tmp_path: Path) -
     ]
     rejected = glisk("tokens", "reject", "8", "9", "--yes", "--reason", "six fingers", cwd=tmp_path)
     assert (rejected.returncode, rejected.stdout, rejected.stderr) == (0, "2 of 2 rejected.\n", "")
-    assert glisk("tokens", "cancel", LARGEST, "--yes", cwd=tmp_path).stdout == "1 of 1 cancelled.\n"
-
     shown = json.loads(glisk("tokens", "show", "9", "--json", cwd=tmp_path).stdout)
     assert (shown["token_id"], shown["status"], shown["image_key"]) == ("9", "detected", None)
     assert shown["timeline"][0]["data"] == {"reason": "six fingers"}
-    assert "a [/red] cat" in glisk("tokens", "show", LARGEST, cwd=tmp_path).stdout
 
+
+@pytest.mark.usefixtures("with_tokens")
+def test_tokens_are_cancelled_and_retried(tmp_path: Path) -> None:
+    assert glisk("tokens", "cancel", LARGEST, "--yes", cwd=tmp_path).stdout == "1 of 1 cancelled.\n"
+    assert "a [/red] cat" in glisk("tokens", "show", LARGEST, cwd=tmp_path).stdout
     refused = glisk("tokens", "retry", "5", cwd=tmp_path)
     assert refused.returncode == 2
     assert all(f"1:0x{2 * contract}" in refused.stderr for contract in ("c0" * 10, "d1" * 10))

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
+from glisk import service
 from glisk.db.server import check
 from glisk.db.session import connection_to
 from glisk.errors import DatabaseTooOld, DatabaseUnreachable
@@ -58,3 +59,8 @@ async def test_a_server_that_is_not_there_is_told_apart() -> None:
     with pytest.raises(DatabaseUnreachable):
         async with connection_to("postgresql://anna:secret@127.0.0.1:1/glisk"):
             pass
+
+
+async def test_a_command_whose_connection_breaks_says_what_to_look_at(database_url: str) -> None:
+    with pytest.raises(DatabaseUnreachable, match="may have been done: look before you repeat it"):
+        await service.once(database_url, lambda link: link.fetch("SELECT pg_terminate_backend(pg_backend_pid())"))
