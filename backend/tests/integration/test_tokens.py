@@ -39,9 +39,6 @@ STANDING: dict[str, dict[str, Any]] = {
 OPEN = ["detected", "generating", "uploading", "pinning", "ready", "revealing"]
 A_PRINT = "INSERT INTO image_prints (item_id, coarse, fine) VALUES ($1, 0, '')"
 PICTURE = "SELECT image_url, image_key, image_sha256, image_mime, image_cid, metadata_cid FROM tokens_s0 WHERE id = $1"
-WAITS_FOR_A_LOCK = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
 
 
 @pytest.fixture
@@ -304,23 +301,6 @@ async def test_some_move_and_the_others_are_told_apart(board: TokenBoard, connec
         "its picture is not all there; reject it, and another is drawn": ["2"],
         "ready, not in review": ["3", "4"],
     }
-
-
-async def test_a_rejection_and_a_late_worker_do_not_deadlock(
-    board: TokenBoard, connection: Any, database_url: str
-) -> None:
-    """A worker that lost its claim may be about to keep a print: it takes that before the token, and so must we."""
-    id = await standing(connection, "review")
-    await connection.execute(A_PRINT, id)
-    seen, look = await board.named(["7"]), Link(database_url)
-    async with connection.transaction():
-        await connection.execute("UPDATE image_prints SET coarse = 1")
-        rejecting = asyncio.create_task(board.reject(seen, "anna"))
-        while not (await look.fetch(WAITS_FOR_A_LOCK))[0]["count"]:
-            pass
-        await connection.execute("UPDATE tokens_s0 SET updated_at = now()")
-    assert len((await rejecting).moved) == 1
-    await look.close()
 
 
 async def test_a_token_is_named_by_its_whole_id(board: TokenBoard, connection: Any) -> None:

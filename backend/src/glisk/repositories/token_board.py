@@ -43,8 +43,6 @@ OF_COLLECTION = "($1::text IS NULL OR contract_address = $1) AND ($2::bigint IS 
 NAMED = f"{SEEN} WHERE {OF_COLLECTION} AND token_id = ANY ($3::text[]::numeric[]) ORDER BY id"
 EVERY_FAILED = f"{SEEN} WHERE {OF_COLLECTION} AND status = 'failed' ORDER BY id"
 AS_THEY_ARE = f"{SEEN} WHERE id = ANY ($1::bigint[]) ORDER BY id"
-# Before their tokens, as whoever keeps one does: else the two could deadlock.
-LOCK_PRINTS = "SELECT FROM image_prints WHERE item_id = ANY ($1::bigint[]) ORDER BY item_id FOR UPDATE"
 FORGET_PRINTS = "DELETE FROM image_prints WHERE item_id = ANY ($1::bigint[])"
 
 
@@ -139,10 +137,8 @@ class TokenBoard(Board):
     async def move(self, tokens: Sequence[Seen], to: Move) -> list[int]:
         ids, epochs = [token.id for token in tokens], [token.epoch for token in tokens]
         async with self.link.transaction() as fetch:
-            if to.facts:
-                await fetch(LOCK_PRINTS, ids)
             moved = await control.move(fetch, TOKENS, ids, to, epochs=epochs)
-            if to.facts:
+            if to.status == TO_DRAW:
                 await fetch(FORGET_PRINTS, moved)
             return moved
 
