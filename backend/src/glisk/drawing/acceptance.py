@@ -15,8 +15,9 @@ from glisk.engine.decide import Done, Review, Verdict, Wait
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import persistently
 from glisk.errors import ProviderFailed
-from glisk.images import gate, mark, sniff
+from glisk.images import gate, mark
 from glisk.images.fingerprint import Fingerprint
+from glisk.images.sniff import sniff
 from glisk.providers.port import Picture
 from glisk.repositories import prints
 from glisk.storage.objects import Objects
@@ -44,7 +45,7 @@ class Acceptance:
     async def stored(self, picture: Picture) -> Image:
         """With the mark that says a model drew it, so that the hash is of the file that people get."""
         data = await asyncio.to_thread(mark.marked, picture.data)
-        kind = sniff.kind_of(data)
+        kind = sniff(data)
         assert kind, "the gate has decoded it"
         stored = await self.objects.put(data, kind.mime, kind.extension)
         address = picture.url or self.objects.address(stored.key)

@@ -10,7 +10,7 @@ import re
 import httpx
 
 from glisk.errors import ProviderFailed, Uncertain
-from glisk.images.sniff import is_whole
+from glisk.images.whole import is_whole
 
 LIMIT = 40 * 1024 * 1024
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)

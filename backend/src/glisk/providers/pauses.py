@@ -23,7 +23,9 @@ def asked(response: httpx.Response, in_body: Any = None) -> timedelta | None:
 def seconds_in(value: Any) -> timedelta | None:
     try:
         return timedelta(seconds=float(value))
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        return LONGEST
+    except (TypeError, ValueError):
         return None
 
 
