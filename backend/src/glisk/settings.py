@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 from decimal import Decimal
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from glisk.errors import BadSettings, Problem
 from glisk.prompts import prompt_problem
@@ -36,6 +37,13 @@ def drawable(value: str) -> str:
     if problem := prompt_problem(value):
         raise ValueError(f"a prompt is wanted: {problem}")
     return value
+
+
+def from_json(value: Any) -> Any:
+    try:
+        return json.loads(value or "{}") if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"a JSON object is wanted: {error}") from error
 
 
 def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
@@ -111,7 +119,7 @@ class Settings(BaseSettings):
         pattern=r"^((deployments/)?[\w.-]+/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$",
         description="The model that draws: owner/name, owner/name:version, or deployments/owner/name.",
     )
-    replicate_inputs: dict[str, Any] = Field(
+    replicate_inputs: Annotated[dict[str, Any], NoDecode, BeforeValidator(from_json)] = Field(
         default_factory=dict,
         description='Further inputs of the model, as JSON, like {"go_fast": false}; they stand above ours.',
     )
@@ -156,7 +164,9 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="US dollars a day (UTC) that pictures may cost; when they are spent the provider's lane is held. Empty: no limit.",
     )
-    prices: Annotated[dict[str, dict[str, Decimal]], AfterValidator(known_units)] = Field(
+    prices: Annotated[
+        dict[str, dict[str, Decimal]], NoDecode, BeforeValidator(from_json), AfterValidator(known_units)
+    ] = Field(
         default_factory=dict,
         description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',
     )

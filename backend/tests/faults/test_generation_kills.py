@@ -73,7 +73,7 @@ async def during_the_download(shop: Atelier) -> None:
 
 
 async def before_it_is_settled(shop: Atelier) -> None:
-    await told(shop, "tokens_s0", "image_key IS NOT NULL")
+    await told(shop, "image_prints", "true")
 
 
 async def at_any_time(shop: Atelier) -> None:
@@ -87,7 +87,7 @@ POINTS: tuple[Point, ...] = (
 TELL = """
     CREATE FUNCTION tell_the_point() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NOTIFY glisk_point; RETURN NULL; END $$;
     CREATE TRIGGER tell_the_point AFTER INSERT OR UPDATE ON attempts EXECUTE FUNCTION tell_the_point();
-    CREATE TRIGGER tell_the_point AFTER UPDATE ON tokens_s0 EXECUTE FUNCTION tell_the_point()"""
+    CREATE TRIGGER tell_the_point AFTER INSERT ON image_prints EXECUTE FUNCTION tell_the_point()"""
 
 
 @pytest.mark.parametrize("run", range(RUNS))

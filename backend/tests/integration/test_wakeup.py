@@ -17,7 +17,7 @@ from tests.cutter import Moment, cutter_before
 from tests.engines import PACE, Recorder, at_work, finished
 
 DEAF = replace(PACE, poll=timedelta(hours=1))  # it looks at its start and then not for an hour
-LISTENING = "datname = current_database() AND query ILIKE 'LISTEN %glisk_lost%'"
+LISTENING = "datname = current_database() AND query ILIKE 'LISTEN %glisk_told%'"
 CUT = f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {LISTENING}"
 
 pytestmark = pytest.mark.usefixtures("owners")

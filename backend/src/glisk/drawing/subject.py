@@ -37,9 +37,6 @@ class Subject(Protocol):
 
     def asked(self) -> Asked: ...
 
-    def is_drawn(self) -> bool:
-        """Its picture is stored already: whoever had it before us died before the row could move on."""
-
     def fallback(self) -> dict[str, Any] | None:
         """What to note before the fallback prompt is drawn. None: there is none, or it was drawn."""
 
@@ -64,9 +61,6 @@ class TokenSubject:
     def source(self) -> str:
         return str(self.claim.noted.get("prompt_source", self.claim.row["prompt_source"]))
 
-    def is_drawn(self) -> bool:
-        return self.claim.row["image_key"] is not None
-
     def fallback(self) -> dict[str, Any] | None:
         """It counts as an attempt, once in a claim."""
         spent = self.claim.row["generation_attempts"]
@@ -90,9 +84,6 @@ class JobSubject:
     def asked(self) -> Asked:
         prompt = self.payload.get("prompt")
         return Asked(prompt if isinstance(prompt, str) else None, "user")
-
-    def is_drawn(self) -> bool:
-        return "image_key" in self.payload
 
     def fallback(self) -> dict[str, Any] | None:
         return None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from glisk.engine.workflow import FAILED, REVIEW, Backoff, Step, Workflow
+
+Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "unknown"]
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
@@ -32,10 +36,22 @@ class Row(Struct, frozen=True):
     backoff: Backoff | None = None
 
 
+class Closing(Struct, frozen=True):
+    """How a paid call ended. A verdict that has one closes the call in the very transaction that moves the row."""
+
+    attempt: int
+    outcome: Outcome
+    cost: Decimal | None = None
+    error_code: str | None = None
+    error: str | None = None
+    details: Mapping[str, Any] | None = None
+
+
 class Done(Struct, frozen=True):
     """The step succeeded; its facts go onto the row."""
 
     facts: Mapping[str, Any] = NOTHING
+    closes: Closing | None = None
 
 
 class Retry(Struct, frozen=True):
@@ -45,6 +61,7 @@ class Retry(Struct, frozen=True):
     category: str = "transient"
     after: timedelta | None = None
     facts: Mapping[str, Any] = NOTHING
+    closes: Closing | None = None
 
 
 class Wait(Struct, frozen=True):
@@ -54,6 +71,7 @@ class Wait(Struct, frozen=True):
     after: timedelta = timedelta()
     error: str | None = None
     closes_lane: bool = False
+    closes: Closing | None = None
 
 
 class Hold(Struct, frozen=True):
@@ -61,6 +79,7 @@ class Hold(Struct, frozen=True):
 
     reason: str
     until: timedelta | None = None
+    closes: Closing | None = None
 
 
 class Fail(Struct, frozen=True):
@@ -68,6 +87,7 @@ class Fail(Struct, frozen=True):
 
     error: str
     facts: Mapping[str, Any] = NOTHING
+    closes: Closing | None = None
 
 
 class Review(Struct, frozen=True):
@@ -75,6 +95,7 @@ class Review(Struct, frozen=True):
 
     reason: str
     facts: Mapping[str, Any] = NOTHING
+    closes: Closing | None = None
 
 
 Verdict: TypeAlias = Done | Retry | Wait | Hold | Fail | Review
@@ -88,9 +109,15 @@ class Transition(Struct, frozen=True):
     retry_count: int = 0
     delay: timedelta | None = None
     facts: Mapping[str, Any] = NOTHING
+    closes: Closing | None = None
 
 
 def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.0) -> Transition:
+    to = concluded(workflow, row, verdict, jitter)
+    return to if verdict.closes is None else replace(to, closes=verdict.closes)
+
+
+def concluded(workflow: Workflow, row: Row, verdict: Verdict, jitter: float) -> Transition:
     step, error = workflow.steps[row.waiting], workflow.table.error
     match verdict:
         case Done(facts):

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import asyncpg
 
-from glisk.engine.decide import storable
+from glisk.engine.decide import Closing, Outcome, storable
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, encode
 from glisk.engine.workflow import WorkTable
-
-Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "unknown"]
 
 
 class SeedTaken(Exception):
@@ -80,6 +78,16 @@ async def record(
     said = None if error is None else storable(error)
     terms = (attempt, outcome, receipt, cost, error_code, said, None if details is None else encode(details).decode())
     return bool(await fetch(statement("record_attempt"), *terms))
+
+
+async def close(fetch: Fetch, closing: Closing) -> bool:
+    return await record(
+        *(fetch, closing.attempt, closing.outcome),
+        cost=closing.cost,
+        error_code=closing.error_code,
+        error=closing.error,
+        details=closing.details,
+    )
 
 
 async def limited_for(fetch: Fetch, item: int, step: str) -> timedelta:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import asyncpg
 import structlog
 
-from glisk.engine import store
+from glisk.engine import ledger, store
 from glisk.engine.decide import Transition, storable
 from glisk.engine.link import Link, persistently
 from glisk.engine.store import Decided
@@ -63,14 +63,23 @@ class Settler:
                 await self.write_or_split(table, group[len(group) // 2 :])
 
     async def write(self, table: WorkTable, group: Sequence[Decided]) -> None:
+        if any(to.closes for _, to in group):
+            return await self.write_whole(table, group)
         settled = await store.settle(self.link.fetch, table, group, self.actor, with_parents=False)
         if table.edges and len(settled) < len(group):
-            await self.write_parents(table, [decided for decided in group if decided[0].id not in settled])
+            await self.write_whole(table, [decided for decided in group if decided[0].id not in settled])
+        return None
 
-    async def write_parents(self, table: WorkTable, group: Iterable[Decided]) -> None:
+    async def write_whole(self, table: WorkTable, group: Sequence[Decided]) -> None:
+        """With what must happen in the same transaction: children are released, paid calls closed. Not those of a row that
+        is somebody else's by now: they are that one's to close."""
         async with self.link.transaction() as fetch:
             settled = await store.settle(fetch, table, group, self.actor)
-            await store.release(fetch, table, [id for id, releases in settled.items() if releases], self.good)
+            if table.edges:
+                await store.release(fetch, table, [id for id, releases in settled.items() if releases], self.good)
+            for row, to in group:
+                if to.closes and row.id in settled:
+                    await ledger.close(fetch, to.closes)
 
 
 def refused(table: WorkTable, decided: Decided, error: Exception) -> Transition:

@@ -13,10 +13,10 @@ from glisk.drawing.abandoning import abandon
 from glisk.drawing.acceptance import Acceptance
 from glisk.drawing.purse import Purse, Spent
 from glisk.drawing.subject import Subject, subject_of
-from glisk.drawing.verdicts import Verdicts
+from glisk.drawing.verdicts import Verdicts, closing
 from glisk.engine import ledger
 from glisk.engine.claim import Claim
-from glisk.engine.decide import Done, Fail, Hold, Verdict, Wait
+from glisk.engine.decide import Fail, Hold, Verdict, Wait
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import Link, persistently
 from glisk.engine.periodic import Periodic
@@ -54,8 +54,6 @@ class Generating:
 
     async def run(self, claim: Claim) -> Verdict:
         subject = subject_of(claim, self.settings)
-        if subject.is_drawn():
-            return Done()
         if problem := prompt_problem(subject.asked().prompt):
             return Fail(f"The prompt cannot be drawn: {problem}")
         try:
@@ -83,7 +81,7 @@ class Generating:
                     return await self.verdicts.on(claim, attempt, error)
                 if not await self.fall_back(claim, subject, attempt):
                     return Wait()  # somebody else's claim by now
-                await self.verdicts.close(claim, attempt, error, "refused")
+                await self.refused(claim, attempt, error)
             except ProviderError as error:
                 return await self.verdicts.on(claim, attempt, error)
 
@@ -117,6 +115,11 @@ class Generating:
         told = self.shown(attempt.prompt or "")
         log.warning("prompt refused, drawing the fallback", token_id=str(claim.row["token_id"]), **told)
         return await claim.note({"censored": True, "token_id": str(claim.row["token_id"]), **told}, **facts)
+
+    async def refused(self, claim: Claim, attempt: Attempt, error: Refused) -> None:
+        closes = closing(attempt, error)
+        if closes:
+            await persistently(lambda: ledger.close(claim.link.fetch, closes), "close attempt")
 
     def shown(self, prompt: str) -> dict[str, Any]:
         if self.settings.redact_prompts:
