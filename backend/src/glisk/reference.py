@@ -118,4 +118,6 @@ def described(field: FieldInfo) -> str:
 
 
 def default(field: FieldInfo) -> str:
-    return text(field.default)
+    """As it is written in .env; nothing where there is none."""
+    value = field.get_default(call_default_factory=True, validated_data={})
+    return "" if value in (None, {}) else text(value)

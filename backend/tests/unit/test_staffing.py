@@ -17,7 +17,7 @@ from glisk.processors import Limits
 from glisk.settings import Settings
 from glisk.workers.scaling import Size
 from glisk.workers.staffing import stations
-from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
+from glisk.workflows import DANBOORU_TAGGER, IMAGE_EDIT, IMAGE_GENERATION, JOBS, LLM_TASK, TOKEN, TOKENS, WORKFLOWS
 
 
 class Drawing:
@@ -78,9 +78,9 @@ class Idle:
 
 
 def test_every_class_that_cannot_be_a_processor_is_told_with_what_it_lacks() -> None:
-    kinds: Any = KINDS | {"thinking": Laneless, "editing": Greedy, "pinning": Idle}
+    kinds: Any = KINDS | {"thinking": Laneless, "editing": Greedy, "tagging": Idle}
     with pytest.raises(BadProcessor) as refused:
-        stations([DANBOORU_TAGGER], WORKFLOWS.values(), kinds, SETTINGS)
+        stations([LLM_TASK, IMAGE_EDIT, DANBOORU_TAGGER], WORKFLOWS.values(), kinds, SETTINGS)
     text = str(refused.value)
     for part in (
         *(
@@ -93,6 +93,17 @@ def test_every_class_that_cannot_be_a_processor_is_told_with_what_it_lacks() -> 
         assert part in text
     assert "Drawing" not in text
     assert refused.value.exit_code == 2
+
+
+class Demanding(Drawing):
+    def __init__(self, settings: Settings, database: str) -> None:
+        pass
+
+
+def test_a_processor_may_want_the_settings_and_nothing_else() -> None:
+    kinds: Any = KINDS | {"thinking": Demanding}
+    with pytest.raises(BadProcessor, match=r"Demanding: its `__init__` may want the settings, and nothing else"):
+        stations([LLM_TASK], WORKFLOWS.values(), kinds, SETTINGS)
 
 
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), 1e-300, "fast"])
