@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -19,8 +20,6 @@ from glisk.workflows import JOBS, TOKEN, TOKENS
 
 
 def main(url: str, standin: str, data_dir: str) -> None:
-    import asyncio
-
     settings = Settings(data_dir=Path(data_dir), replicate_api_token=SecretStr("r8_bench"), replicate_url=standin)
     station = Station(TOKEN, "detected", Generating(settings), Lane("replicate", (TOKENS, JOBS)))
     asyncio.run(once(url, lambda link: lanes.make(link, "replicate", 10_000)))

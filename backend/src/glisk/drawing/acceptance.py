@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from glisk.drawing.subject import Image, Subject
@@ -12,46 +14,60 @@ from glisk.engine.decide import Closing, Done, Review, Verdict
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import persistently
 from glisk.errors import ProviderFailed
-from glisk.images import gate, mark
 from glisk.images.fingerprint import Fingerprint
+from glisk.images.gate import Judgement, judge
+from glisk.images.mark import marked
 from glisk.images.sniff import sniff
 from glisk.providers.port import Picture
 from glisk.repositories import prints
 from glisk.storage.objects import Objects
 
 
+def bench() -> ThreadPoolExecutor:
+    """One thread a core, and a line of its own: whoever stores a picture need not wait for all that are still to be judged."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="gate")
+
+
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     objects: Objects
     size: tuple[int, int]
+    bench: ThreadPoolExecutor = field(default_factory=bench)
 
     async def verdict(self, claim: Claim, subject: Subject, attempt: Attempt, picture: Picture) -> Verdict:
         """Raises ProviderFailed for a picture that is certainly broken: another is drawn, and uses an attempt. Until the
         verdict is settled the attempt stays open: whoever dies before that fetches the picture again, and pays nothing."""
-        judgement = await asyncio.to_thread(gate.judge, picture.data, *self.size)  # milliseconds of computing
+        judgement, data = await asyncio.get_running_loop().run_in_executor(self.bench, examined, picture, self.size)
         if judgement.verdict == "regenerate":
             raise unusable(judgement.reason, picture)
         if subject.is_unique and judgement.fingerprint:
             await self.require_no_twin(claim, judgement.fingerprint, picture)
-        facts = subject.facts(await self.stored(picture), attempt.prompt_source)
+        facts = subject.facts(await self.stored(picture, data), attempt.prompt_source)
         details = {"sha256": sha256(picture.data).hexdigest(), "bytes": len(picture.data), "gate": judgement.reason}
         closes = Closing(attempt.id, "done", picture.cost, details=details)
         is_sound = judgement.verdict == "pass"
         return Done(facts, closes) if is_sound else Review(judgement.reason, facts, closes)
 
-    async def stored(self, picture: Picture) -> Image:
-        """With the mark that says a model drew it, so that the hash is of the file that people get."""
-        data = await asyncio.to_thread(mark.marked, picture.data)
+    async def require_no_twin(self, claim: Claim, found: Fingerprint, picture: Picture) -> None:
+        twin = await persistently(lambda: prints.kept(claim.link, claim.id, found), "compare")
+        if twin is not None:
+            raise unusable(f"It is the same picture as that of token {twin}, or nearly", picture)
+
+    async def stored(self, picture: Picture, data: bytes) -> Image:
         kind = sniff(data)
         assert kind, "the gate has decoded it"
         stored = await self.objects.put(data, kind.mime, kind.extension)
         address = picture.url or self.objects.address(stored.key)
         return Image(stored.key, bytes.fromhex(stored.sha256), kind.mime, address)
 
-    async def require_no_twin(self, claim: Claim, found: Fingerprint, picture: Picture) -> None:
-        twin = await persistently(lambda: prints.kept(claim.link, claim.id, found), "compare")
-        if twin is not None:
-            raise unusable(f"It is the same picture as that of token {twin}, or nearly", picture)
+    def close(self) -> None:
+        self.bench.shutdown(wait=False)
+
+
+def examined(picture: Picture, size: tuple[int, int]) -> tuple[Judgement, bytes]:
+    """And the file with the mark that says a model drew it, so that the hash is of what people get."""
+    judgement = judge(picture.data, *size)
+    return judgement, b"" if judgement.verdict == "regenerate" else marked(picture.data)
 
 
 def unusable(reason: str, picture: Picture) -> ProviderFailed:

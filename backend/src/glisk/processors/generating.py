@@ -132,6 +132,7 @@ class Generating:
             hint(receipt)
 
     async def close(self) -> None:
+        self.acceptance.close()
         await self.painter.close()
 
     def works(self, link: Link) -> list[Periodic]:

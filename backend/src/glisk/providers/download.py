@@ -16,7 +16,7 @@ LIMIT = 40 * 1024 * 1024
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 DEADLINE_S = 120.0  # for all of it: a server that sends a byte now and then must not hold us for ever
 TRIES = 3
-AT_ONCE = 16
+AT_ONCE = 8
 REST_S = 0.25
 
 

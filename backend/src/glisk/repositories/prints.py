@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from glisk.engine.link import Link
-from glisk.images.fingerprint import COARSE_DISTANCE, Fingerprint, is_near
+from glisk.images.fingerprint import COARSE_DISTANCE, Fingerprint, first_near
 
 # Everybody waits for the one before, so nobody waits for the disk: what is lost with the machine is drawn, and kept, again.
 AT_EASE = "SET LOCAL synchronous_commit TO off"
@@ -22,8 +22,9 @@ async def kept(link: Link, item: int, found: Fingerprint) -> int | None:
     async with link.transaction() as fetch:
         await fetch(AT_EASE)
         await fetch(ONE_AT_A_TIME)
-        for row in await fetch(CANDIDATES, item, found.coarse, COARSE_DISTANCE):
-            if is_near(Fingerprint(row["coarse"], row["fine"]), found):
-                return int(row["token_id"])
+        rows = await fetch(CANDIDATES, item, found.coarse, COARSE_DISTANCE)
+        near = first_near(found, [Fingerprint(row["coarse"], row["fine"]) for row in rows])
+        if near is not None:
+            return int(rows[near]["token_id"])
         await fetch(KEEP, item, found.coarse, found.fine)
         return None

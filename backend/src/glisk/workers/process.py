@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import os
 import signal
@@ -26,6 +27,7 @@ Timetable: TypeAlias = Callable[[Link], list[Periodic]]
 Closing: TypeAlias = Callable[[], Awaitable[None]]
 
 LOOK_EVERY_S = 60.0
+TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8  # as malloc.h has them
 GRACE_S = 10.0  # beyond the time to drain: for cancelled work to end, and for a database that does not answer
 
 
@@ -35,6 +37,7 @@ def run(worker: Worker, periodic: Timetable, close: Closing, *, is_supervised: b
     structlog.contextvars.bind_contextvars(worker=worker.name)
     at_once = ignore if is_supervised else partial(os._exit, INTERRUPTED)
     spare_the_collector()
+    spare_the_allocator()
     asyncio.run(work(worker, periodic, close, at_once))
 
 
@@ -57,6 +60,15 @@ def spare_the_collector() -> None:
     """What is loaded by now stays, so it need not be walked again and again: a third of the time of a busy worker."""
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
+
+
+def spare_the_allocator() -> None:
+    """Memory for a picture that was judged stays ours for the next one. Given back and asked for anew each time, the kernel
+    takes longer to clear it than we to judge. Where malloc is another than glibc's, nothing changes."""
+    with suppress(AttributeError, OSError):
+        mallopt = ctypes.CDLL(None).mallopt
+        for setting, value in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, 64 << 20), (ARENA_MAX, 2)):
+            mallopt(setting, value)
 
 
 def ask(stop: Callable[[], object], pace: Pace) -> None:

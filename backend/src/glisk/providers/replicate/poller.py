@@ -26,7 +26,7 @@ class Rhythm:
 
     first: float = 0.5
     growth: float = 1.5
-    longest: float = 5.0
+    longest: float = 2.0
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from glisk.providers.replicate.prediction import Prediction
 T = TypeVar("T")
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0)
-MOST_CONNECTIONS = 20
+MOST_CONNECTIONS = 8
 
 
 class Api:
