@@ -32,7 +32,8 @@ WATCHED = """
       RETURN NULL;
     END $$;
     CREATE OR REPLACE TRIGGER tell_the_test AFTER INSERT ON events EXECUTE FUNCTION tell_the_test();
-    CREATE OR REPLACE TRIGGER tell_the_test AFTER UPDATE ON jobs EXECUTE FUNCTION tell_the_test()"""
+    CREATE OR REPLACE TRIGGER tell_the_test AFTER UPDATE ON jobs EXECUTE FUNCTION tell_the_test();
+    CREATE OR REPLACE TRIGGER tell_the_test AFTER UPDATE ON tokens_s0 EXECUTE FUNCTION tell_the_test()"""
 
 
 @pytest.fixture(autouse=True)

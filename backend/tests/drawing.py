@@ -19,6 +19,7 @@ from glisk.engine.worker import Pace, Station, Worker
 from glisk.engine.workflow import Workflow
 from glisk.processors.generating import Generating
 from glisk.providers import chosen
+from glisk.providers.port import Painter
 from glisk.providers.replicate.poller import Rhythm
 from glisk.settings import Settings
 from glisk.workers.staffing import make_lanes
@@ -68,11 +69,13 @@ class Atelier:
         flow: Workflow = HASTY,
         pace: Pace = STEADY,
         name: str = "w",
+        waiting: str = "detected",
+        painter: Painter | None = None,
         **terms: Any,
     ) -> AsyncIterator[Worker]:
         settings = settings or self.settings()
-        processor = Generating(settings, chosen.replicate(settings, **(TERMS | terms)))
-        station = Station(flow, "detected", processor, Lane(processor.painter.name, (TOKENS, JOBS)))
+        processor = Generating(settings, painter or chosen.replicate(settings, **(TERMS | terms)))
+        station = Station(flow, waiting, processor, Lane(processor.painter.name, (TOKENS, JOBS)))
         await self.lane(station)
         worker = Worker(self.url, [station], name, pace)
         running = asyncio.create_task(worker.run())

@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from glisk.dev.standins import replicate_control
 from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.engine import control, lanes
 from glisk.engine.link import Link
 from glisk.images.mark import is_marked
+from glisk.processors.generating import Generating
+from glisk.providers import chosen
 from glisk.storage.objects import Objects
-from glisk.workflows import TOKEN, TOKENS
+from glisk.workflows import IMAGE_GENERATION, TOKEN, TOKENS
 from tests.drawing import Atelier
+from tests.engines import true
 
 FALLBACK = "Cute kittens"
 
@@ -375,7 +379,75 @@ async def test_a_storage_that_cannot_be_used_holds_the_lane_and_the_picture_is_n
     await link.close()
 
 
+# Others who draw, and for whom
+
+
+async def test_the_embedded_studio_draws_without_anybody_else(atelier: Atelier) -> None:
+    await atelier.token(1, "A lighthouse at night")
+    settings = atelier.settings(image_provider="", replicate_api_token=SecretStr(""), port=8123)
+    async with atelier.at_work(settings, painter=chosen.painter(settings)):
+        await atelier.until("status = 'uploading'")
+    row = await atelier.row()
+    assert row["image_url"] == f"http://127.0.0.1:8123/objects/{row['image_key']}", "it has no address of its own"
+    (attempt,) = await atelier.attempts()
+    assert (attempt["provider"], attempt["outcome"], attempt["cost"]) == ("studio", "done", 0)
+
+
+async def test_an_order_that_another_provider_took_is_not_waited_for(atelier: Atelier) -> None:
+    """The operator has changed the provider meanwhile."""
+    id = await atelier.token()
+    insert = "INSERT INTO attempts (item_id, step, epoch, provider, seed, worker) VALUES ($1, 'generating', 1, 'other', 7, 'w')"
+    await atelier.connection.execute(insert, id)
+    row = await atelier.drawn()
+    assert (row["status"], await atelier.outcomes()) == ("uploading", ["unknown", "done"])
+
+
+async def test_an_order_that_can_no_longer_be_found_is_given_up_and_may_have_been_paid(atelier: Atelier) -> None:
+    id = await atelier.token()
+    insert = "INSERT INTO attempts (item_id, step, epoch, provider, seed, worker, started_at) VALUES ($1, 'generating', 1, 'replicate', 7, 'w', now() - interval '1 hour')"
+    await atelier.connection.execute(insert, id)
+    row = await atelier.drawn()
+    assert (row["status"], await atelier.outcomes()) == ("uploading", ["unknown", "done"])
+
+
+async def test_a_job_gets_its_picture_and_no_other_than_it_asked_for(atelier: Atelier) -> None:
+    await atelier.connection.execute(
+        "INSERT INTO jobs (workflow, payload) VALUES ('image_generation', '{\"prompt\": \"A cat\"}'), ('image_generation', '{\"prompt\": \"Violence\"}')"
+    )
+    atelier.standin.always(on="create", prompt="Violence", fail="nsfw")
+    async with atelier.at_work(flow=IMAGE_GENERATION, waiting="pending"):
+        await true(
+            atelier.connection, "SELECT count(*) = 2 FROM jobs WHERE status IN ('ready-for-uploading', 'failed')"
+        )
+    drawn, refused = await atelier.connection.fetch("SELECT * FROM jobs ORDER BY id")
+    assert (drawn["status"], drawn["result_url"][:4]) == ("ready-for-uploading", "http")
+    assert "image_key" in drawn["payload"]
+    assert "A cat" in drawn["payload"], "the prompt is still there"
+    assert refused["status"] == "failed"
+    assert "NSFW" in refused["error_message"]
+
+
 # Losing interest, and losing the claim
+
+
+async def test_what_was_left_open_when_a_token_ended_is_stopped_by_and_by(atelier: Atelier) -> None:
+    """Nobody held it: its worker was dead when a person cancelled it."""
+    id = await atelier.token()
+    atelier.standin.always(on="create", runs_for_s=None)
+    async with atelier.at_work() as worker:
+        await atelier.standin.reached("get")
+        for claim in worker.claims.values():
+            claim.task.cancel()
+        worker.stop()
+    link, generating = Link(atelier.url), Generating(atelier.settings())
+    await control.cancel(link, TOKENS, [id], "anna")
+    assert await atelier.outcomes() == ["open"]
+    (work,) = generating.works(link)
+    await work.run()
+    assert await atelier.outcomes() == ["cancelled"]
+    assert atelier.standin.predictions()[0]["status"] == "canceled"
+    await generating.close()
+    await link.close()
 
 
 async def test_the_prediction_of_a_cancelled_token_is_cancelled_at_the_provider(atelier: Atelier) -> None:

@@ -39,7 +39,8 @@ async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
     arrived in its place, a page or a half, is asked for again before it is taken for what was drawn."""
     if url.startswith("data:"):
         return inline(url)
-    found, problem = b"", "nothing came"
+    found: bytes | None = None
+    problem = ""
     for rest in (REST_S * 2**n for n in range(TRIES)):
         try:
             async with asyncio.timeout(DEADLINE_S):
@@ -48,7 +49,7 @@ async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
         except (httpx.HTTPError, TimeoutError) as error:
             problem = str(error) or type(error).__name__
         await asyncio.sleep(rest)
-    if found:
+    if found is not None:
         return found  # so it is
     raise Uncertain(f"The picture did not arrive: {problem}", provider_code="download")
 

@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -38,6 +39,7 @@ def run(worker: Worker, periodic: Timetable, close: Closing, *, is_supervised: b
     at_once = ignore if is_supervised else partial(os._exit, INTERRUPTED)
     spare_the_collector()
     spare_the_allocator()
+    sys.setswitchinterval(0.001)  # a thread that computes must not hold up the event loop for five times that
     asyncio.run(work(worker, periodic, close, at_once))
 
 
