@@ -315,7 +315,7 @@ class TooManyJobs(EngineError):
 class UnknownActiveState(EngineError):
     code = "GLK-606"
     summary = "There are steps that no processor is there for."
-    remedy = "Name the module that registers them (--processors MODULE), or serve other workflows (--workflow NAME)."
+    remedy = "Name the module that registers them (--processors MODULE), or serve other steps (--workflow NAME, --process NAME)."
     exit_code = 2
 
     def __init__(self, missing: Mapping[str, Sequence[str]]) -> None:

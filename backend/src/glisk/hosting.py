@@ -14,7 +14,7 @@ from glisk.db.server import check, require_head
 from glisk.dev import data_dir
 from glisk.engine import wakeup
 from glisk.engine.link import Link
-from glisk.service import Say, database, timed, where_database
+from glisk.service import Say, database, prepare_objects, timed, where_database
 from glisk.settings import Settings, text
 from glisk.storage.objects import Objects
 
@@ -50,15 +50,9 @@ def run_server(settings: Settings, url: str, listener: socket.socket, say: Say) 
 
 async def answer(settings: Settings, url: str, listener: socket.socket, on_ready: Callable[[], None]) -> None:
     link = Link(url)
-    app = create_app(objects(settings), text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch))
+    prepare_objects(settings)
+    app = create_app(Objects.of(settings), text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch))
     try:
         await server.serve(app, listener, on_ready)
     finally:
         await link.close()
-
-
-def objects(settings: Settings) -> Objects:
-    """The operator's S3, else a directory of ours."""
-    if not settings.s3_bucket:
-        data_dir.prepare(settings.data_dir)
-    return Objects.of(settings)

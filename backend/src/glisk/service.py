@@ -39,6 +39,12 @@ def database(settings: Settings) -> Iterator[str]:
             yield url
 
 
+def prepare_objects(settings: Settings) -> None:
+    """Where pictures are kept in a directory of ours, that is known as ours."""
+    if not settings.s3_bucket:
+        data_dir.prepare(settings.data_dir)
+
+
 def over_a_link(settings: Settings, action: Callable[[Link], Awaitable[T]]) -> T:
     """For a command that does one thing on a schema that somebody else has migrated."""
     with database(settings) as url:

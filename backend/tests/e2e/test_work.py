@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import pytest
 
 from glisk.workflows import DANBOORU_TAGGER
 from tests.commands import GLISK, glisk
-from tests.engines import enqueue, finished
+from tests.drawing import A_TOKEN
+from tests.engines import enqueue, finished, true
 
 BACKEND = Path(__file__).parents[2]
 ERRANDS = ("work", "--processors", "tests.errands", "--workflow", DANBOORU_TAGGER.name)
@@ -64,9 +65,9 @@ class Running:
 
 
 @contextmanager
-def at_work(cwd: Path, *options: str) -> Iterator[Running]:
+def at_work(cwd: Path, *options: str, command: Sequence[str] = ERRANDS) -> Iterator[Running]:
     with subprocess.Popen(
-        [*GLISK, *ERRANDS, *options], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*GLISK, *command, *options], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             yield Running(process)
@@ -188,3 +189,20 @@ def test_it_refuses_a_schema_that_nobody_migrated(
     refused = glisk(*ERRANDS, cwd=tmp_path)
     assert refused.returncode == 1
     assert refused.stderr.startswith("GLK-703")
+
+
+async def test_a_token_is_drawn_by_the_embedded_studio_with_nothing_set(connection: Any, tmp_path: Path) -> None:
+    await connection.execute(A_TOKEN, 7, "A lighthouse at night", 0)
+    with at_work(tmp_path, command=("work", "--process", "generating", "--workflow", "token")) as running:
+        await true(connection, "SELECT status = 'uploading' FROM tokens_s0")
+        running.signal(signal.SIGTERM)
+        assert running.ended()[0] == 0
+    key = await connection.fetchval("SELECT image_key FROM tokens_s0")
+    assert (tmp_path / "glisk" / "objects" / key).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_process_that_nobody_knows_or_that_no_workflow_has_is_told(tmp_path: Path) -> None:
+    unknown = glisk("work", "--process", "dreaming", cwd=tmp_path)
+    assert (unknown.returncode, "There is no process dreaming" in unknown.stderr) == (2, True)
+    idle = glisk("work", "--process", "generating", "--workflow", "llm_task", cwd=tmp_path)
+    assert (idle.returncode, "glisk workflows ls" in idle.stderr) == (2, True)

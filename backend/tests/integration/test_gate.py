@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pytest
-
-from glisk.dev.standins import replicate_control
-from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.dev.standins.replicate_models import SDXL_VERSIONS
 from tests import pictures
 from tests.drawing import Atelier
@@ -19,17 +12,6 @@ SIDE = 256
 SIZE = (SIDE, SIDE)
 GOOD, BAD_EACH = 200, 5
 SPOILED = ("black", "grey", "noise", "blank", "truncated", "html", "wrong_size")
-
-
-@pytest.fixture
-def standin() -> Iterator[ReplicateControl]:
-    with replicate_control.in_thread() as control:
-        yield control
-
-
-@pytest.fixture
-def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
-    return Atelier(database_url, connection, standin, tmp_path / "data")
 
 
 async def ordered(atelier: Atelier, token_id: int, data: bytes) -> None:

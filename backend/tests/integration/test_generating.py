@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from glisk.dev.standins import replicate_control
-from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.engine import control, lanes
 from glisk.engine.link import Link
 from glisk.images.mark import is_marked
@@ -25,17 +21,6 @@ from tests.drawing import Atelier
 from tests.engines import true
 
 FALLBACK = "Cute kittens"
-
-
-@pytest.fixture
-def standin() -> Iterator[ReplicateControl]:
-    with replicate_control.in_thread() as control:
-        yield control
-
-
-@pytest.fixture
-def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
-    return Atelier(database_url, connection, standin, tmp_path / "data")
 
 
 # The seed's four examples

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
 from glisk.api.app import create_app
-from glisk.dev.standins import replicate_control
-from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.engine import wakeup
 from glisk.engine.link import Link
 from glisk.engine.worker import Worker
@@ -27,17 +23,6 @@ from tests.standins import a_client
 
 NEVER = Rhythm(first=3600.0, longest=3600.0)
 WHILE = Rhythm(first=0.2, longest=0.2)
-
-
-@pytest.fixture
-def standin() -> Iterator[ReplicateControl]:
-    with replicate_control.in_thread() as control:
-        yield control
-
-
-@pytest.fixture
-def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
-    return Atelier(database_url, connection, standin, tmp_path / "data")
 
 
 @asynccontextmanager

@@ -26,6 +26,10 @@ MOST_PROCESSES, MOST_ROWS, A_DAY, AN_HOUR = 1000, 100_000, 86_400, 3600
 Workflows = Annotated[
     list[str] | None, typer.Option("--workflow", metavar="NAME", help="Serve this one (again for more). Default: all.")
 ]
+Served = Annotated[
+    list[str] | None,
+    typer.Option("--process", metavar="NAME", help="Only the steps of this process, like generating (again for more)."),
+]
 Modules = Annotated[
     list[str] | None,
     typer.Option("--processors", metavar="MODULE", help="Import this module, which registers processors (repeatable)."),
@@ -59,6 +63,7 @@ def mount(app: typer.Typer) -> None:
 
 def work(
     workflow: Workflows = None,
+    only: Served = None,
     modules: Modules = None,
     processes: Processes = None,
     minimum: Minimum = None,
@@ -75,8 +80,12 @@ def work(
     pace = pace_of(concurrency, drain, lease, poll)
     if lifeline is not None:
         process.hold(lifeline, pace)
+    service.prepare_objects(found)
     kinds = processors_of(modules or [])
-    crew = Crew(stations(chosen(workflow), WORKFLOWS.values(), kinds, found), pace, size(processes, minimum, maximum))
+    staff = stations(chosen(workflow), WORKFLOWS.values(), kinds, found, chosen_processes(only))
+    if not staff:
+        raise typer.BadParameter("None of these workflows has a step of these processes: glisk workflows ls")
+    crew = Crew(staff, pace, size(processes, minimum, maximum))
     if lifeline is not None:
         service.work_for_supervisor(found, crew)
     else:
@@ -93,6 +102,13 @@ def chosen(names: Sequence[str] | None) -> list[Workflow]:
     if unknown := [name for name in names or [] if name not in WORKFLOWS]:
         raise typer.BadParameter(f"There is no workflow {', '.join(unknown)}. There are: {', '.join(WORKFLOWS)}.")
     return [flow for name, flow in WORKFLOWS.items() if not names or name in names]
+
+
+def chosen_processes(names: Sequence[str] | None) -> list[str]:
+    known = sorted({step.process for flow in WORKFLOWS.values() for step in flow.steps.values()})
+    if unknown := [name for name in names or [] if name not in known]:
+        raise typer.BadParameter(f"There is no process {', '.join(unknown)}. There are: {', '.join(known)}.")
+    return list(names or [])
 
 
 def size(processes: int | None, minimum: int | None, maximum: int | None) -> Size:

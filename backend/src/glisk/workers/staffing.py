@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from glisk.settings import Settings
 from glisk.workers.scaling import Size
 
 Kinds: TypeAlias = Mapping[str, type[Processor]]
+Place: TypeAlias = tuple[Workflow, str, str]  # a workflow, one of its waiting states, and the process that it waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +50,37 @@ class Crew:
         return found
 
 
-def stations(served: Sequence[Workflow], every: Iterable[Workflow], kinds: Kinds, settings: Settings) -> list[Station]:
-    """One for every step of the workflows served. A process that several of them share has one processor object. A lane
-    counts in the tables of every workflow, also of those that others serve."""
-    require_processors(served, kinds)
-    wanted = {step.process: kinds[step.process] for flow in served for step in flow.steps.values()}
-    staff = {process: made(kind, settings) for process, kind in wanted.items()}
+def stations(
+    served: Sequence[Workflow],
+    every: Iterable[Workflow],
+    kinds: Kinds,
+    settings: Settings,
+    processes: Collection[str] = (),
+) -> list[Station]:
+    """One for every step of the workflows served, or for those of these processes. A process that several share has one
+    processor object. A lane counts in the tables of every workflow, also of those that others serve."""
+    places = [
+        (flow, waiting, step.process)
+        for flow in served
+        for waiting, step in flow.steps.items()
+        if not processes or step.process in processes
+    ]
+    require_processors(places, kinds)
+    staff = {process: made(kinds[process], settings) for process in dict.fromkeys(process for _, _, process in places)}
     require_sound(staff.values())
     tables = tuple(dict.fromkeys(flow.table for flow in every))
     through = {name: Lane(name, tables) for at in staff.values() if (name := at.lane)}
     return [
-        Station(flow, waiting, staff[step.process], through.get(staff[step.process].lane or ""))
-        for flow in served
-        for waiting, step in flow.steps.items()
+        Station(flow, waiting, staff[process], through.get(staff[process].lane or ""))
+        for flow, waiting, process in places
     ]
 
 
-def require_processors(served: Iterable[Workflow], kinds: Kinds) -> None:
+def require_processors(places: Iterable[Place], kinds: Kinds) -> None:
     missing: dict[str, list[str]] = defaultdict(list)
-    for flow in served:
-        for waiting, step in flow.steps.items():
-            if step.process not in kinds:
-                missing[step.process].append(f"{flow.name} at {waiting}")
+    for flow, waiting, process in places:
+        if process not in kinds:
+            missing[process].append(f"{flow.name} at {waiting}")
     if missing:
         raise UnknownActiveState(missing)
 

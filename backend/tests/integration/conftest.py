@@ -1,0 +1,24 @@
+"""A place where tokens are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glisk.dev.standins import replicate_control
+from glisk.dev.standins.replicate_control import ReplicateControl
+from tests.drawing import Atelier
+
+
+@pytest.fixture
+def standin() -> Iterator[ReplicateControl]:
+    with replicate_control.in_thread() as control:
+        yield control
+
+
+@pytest.fixture
+def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
+    return Atelier(database_url, connection, standin, tmp_path / "data")
