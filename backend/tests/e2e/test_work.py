@@ -205,4 +205,4 @@ def test_a_process_that_nobody_knows_or_that_no_workflow_has_is_told(tmp_path: P
     unknown = glisk("work", "--process", "dreaming", cwd=tmp_path)
     assert (unknown.returncode, "There is no process dreaming" in unknown.stderr) == (2, True)
     idle = glisk("work", "--process", "generating", "--workflow", "llm_task", cwd=tmp_path)
-    assert (idle.returncode, "glisk workflows ls" in idle.stderr) == (2, True)
+    assert (idle.returncode, "None of these workflows" in idle.stderr) == (2, True)
