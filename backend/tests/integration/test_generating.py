@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from glisk.engine import control, lanes
 from glisk.engine.link import Link
+from glisk.errors import BadSettings
 from glisk.images.mark import is_marked
 from glisk.processors.generating import Generating
 from glisk.providers import chosen
@@ -323,6 +324,29 @@ async def test_without_permission_nothing_fails_and_the_lane_is_held_until_a_per
         await lanes.resume(link, "replicate")
         await atelier.until("status = 'uploading' AND generation_attempts = 0 AND generation_error IS NULL", n=5)
     await link.close()
+
+
+async def test_a_permission_that_is_withdrawn_while_a_prediction_runs_costs_nothing(atelier: Atelier) -> None:
+    await atelier.token()
+    atelier.standin.always(on="create", runs_for_s=None)
+    link = Link(atelier.url)
+    async with atelier.at_work():
+        await atelier.standin.reached("get")
+        atelier.standin.script(on="get", status_code=401)
+        await atelier.until("status = 'detected' AND generation_error LIKE '%401%'")
+        assert (await lanes.every_lane(link))[0]["state"] == "held"
+        atelier.standin.go(to="end")
+        await lanes.resume(link, "replicate")
+        await atelier.connection.execute("UPDATE tokens_s0 SET not_before = now()")
+        await atelier.until("status = 'uploading'")
+    assert (atelier.charged(), (await atelier.row())["generation_attempts"]) == (1, 0)
+    await link.close()
+
+
+async def test_a_budget_without_a_price_is_told_at_the_start(atelier: Atelier) -> None:
+    settings = atelier.settings(daily_budget=Decimal(1), replicate_model="somebody/something")
+    with pytest.raises(BadSettings, match="GLISK_PRICES"):
+        Generating(settings)
 
 
 async def test_without_permission_a_token_fails_if_that_is_how_it_is_set(atelier: Atelier) -> None:

@@ -15,7 +15,7 @@ def test_every_leaf_has_a_code_a_sentence_and_a_remedy(leaf: type[GliskError]) -
     assert re.fullmatch(r"GLK-\d{3}", leaf.code)
     assert leaf.summary.endswith(".")
     assert leaf.remedy
-    assert f"{leaf.__name__} " in str(errors.__doc__), "draw it in the tree at the top of errors.py"
+    assert f"{leaf.__name__} " in str(errors.__doc__), "draw it in the tree at the top of errors/__init__.py"
     assert leaf.code in str(errors.__doc__)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from glisk.engine import ledger
 from glisk.engine.claim import Claim
 from glisk.engine.decide import Fail, Hold, Verdict, Wait
 from glisk.engine.ledger import Attempt
-from glisk.engine.link import Link, persistently
+from glisk.engine.link import Link, LinkLost, persistently
 from glisk.engine.periodic import Periodic
 from glisk.errors import ProviderError, Refused, StorageError, StorageUnusable
 from glisk.processors import Limits, processor
@@ -31,6 +32,7 @@ from glisk.workflows import JOBS, TOKENS
 
 log = structlog.get_logger()
 
+RAISE = "It goes on tomorrow; or raise GLISK_DAILY_BUDGET, start the workers anew, then:"
 STORAGE_REST = timedelta(seconds=10)
 FORGOTTEN_AFTER = timedelta(minutes=55)  # the provider removes what was asked for after an hour: no order is found then
 LIMITS = {
@@ -47,8 +49,7 @@ class Generating:
         self.size = chosen.size(settings)
         self.lane: str | None = self.painter.name
         self.limits = LIMITS[self.painter.name]
-        price = chosen.price(settings)
-        self.purse = Purse(self.painter, price.of(1, 0) if price else None, settings.daily_budget)
+        self.purse = Purse(self.painter, chosen.estimate(settings), settings.daily_budget)
         self.verdicts = Verdicts(settings)
         self.acceptance = Acceptance(Objects.of(settings), self.size)
 
@@ -59,14 +60,15 @@ class Generating:
         try:
             return await self.drawn(claim, subject)
         except Spent as spent:
-            return Hold(f"{spent}: the budget of the day. Raise GLISK_DAILY_BUDGET, or wait until tomorrow", spent.rest)
+            return Hold(f"{spent}: the day's budget. {RAISE} glisk lanes resume {self.lane}", spent.rest)
         except StorageUnusable as error:
             return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
         except StorageError as error:  # the order stands, so its picture is fetched again
             return Wait(STORAGE_REST, str(error))
         except asyncio.CancelledError:
             if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on with the order
-                await abandon(claim.link, self.painter, [claim.workflow.table], claim.active, claim.id)
+                with suppress(LinkLost):  # then it is stopped by and by
+                    await abandon(claim.link, self.painter, [claim.workflow.table], claim.active, claim.id)
             raise
 
     async def drawn(self, claim: Claim, subject: Subject) -> Verdict:

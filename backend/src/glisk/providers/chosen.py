@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from glisk.errors import BadSettings, Problem
@@ -10,6 +11,7 @@ from glisk.providers.prices import Price, price_of
 from glisk.settings import Settings, text
 
 WEBHOOK = "/webhooks/replicate"
+USUAL_SECONDS = 10.0  # of computing, where that is what is paid for
 
 
 def painter_name(settings: Settings) -> str:
@@ -37,6 +39,16 @@ def price(settings: Settings) -> Price | None:
         return Price()
     own = {model: Price(**amounts) for model, amounts in settings.prices.items()}
     return price_of(settings.replicate_model, own)
+
+
+def estimate(settings: Settings) -> Decimal | None:
+    """What one picture will probably cost. A budget cannot do without it."""
+    if found := price(settings):
+        return found.of(1, USUAL_SECONDS)
+    if settings.daily_budget is not None:
+        wanted = f'what {settings.replicate_model} costs is wanted by GLISK_DAILY_BUDGET, like {{"image": 0.003}}'
+        raise BadSettings([Problem("GLISK_PRICES", "without it", wanted)])
+    return None
 
 
 def size(settings: Settings) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import structlog
 
-from glisk.errors import ProviderError, RateLimited
+from glisk.errors import NotAllowed, ProviderError, RateLimited
 from glisk.providers.replicate.output import is_over
 from glisk.providers.replicate.prediction import Prediction
 
@@ -86,11 +86,15 @@ class Poller:
                 return
 
     async def round(self, due: Collection[str]) -> None:
-        """A look that fails is no news: the predictions go on, and so does the waiting, until whoever waits gives up."""
+        """A look that fails is no news: the predictions go on, and so does the waiting, until whoever waits gives up. The
+        predictions of who is not let in go on too, but there is no use in asking."""
         try:
             found = await self.look(due)
         except RateLimited as error:
             self.put_off(due, error.after.total_seconds())
+        except NotAllowed as error:  # nobody is let in before a person has mended that
+            for id in self.waiters.keys() & set(due):
+                self.waiters.pop(id).future.set_exception(error)
         except ProviderError as error:
             log.warning("could not look at predictions", error=error.said, predictions=len(due))
             self.put_off(due, self.rhythm.longest)

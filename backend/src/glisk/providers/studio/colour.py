@@ -33,7 +33,12 @@ FROM_CONES, FROM_LAB = np.linalg.inv(TO_CONES), np.linalg.inv(TO_LAB)
 
 def of(hexes: str) -> tuple[Colour, ...]:
     """`of("ffffff 102030")`"""
-    return tuple(tuple(int(word[n : n + 2], 16) / 255 for n in (0, 2, 4)) for word in hexes.split())  # type: ignore[misc]
+    return tuple(one(word) for word in hexes.split())
+
+
+def one(word: str) -> Colour:
+    red, green, blue = (int(word[n : n + 2], 16) / 255 for n in (0, 2, 4))
+    return red, green, blue
 
 
 def to_lab(colours: NDArray[np.float64]) -> NDArray[np.float64]:
