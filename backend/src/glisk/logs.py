@@ -35,7 +35,7 @@ def configure(settings: Settings) -> None:
         structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[drop_meta, renderer(settings)])
     )
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
-    for chatty in ("alembic", "uvicorn"):  # they tell what we tell ourselves
+    for chatty in ("alembic", "uvicorn", "httpx"):  # they tell what we tell ourselves
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -33,7 +33,7 @@ def replicate(
     listeners = [listening(port), listening(port + 1)]
     api, files = running.urls(listeners)
     typer.echo(f"Replicate's stand-in is at {api}, its files at {files} (Ctrl-C stops). To use it:\n")
-    typer.echo(f"  GLISK_REPLICATE_URL={api}\n  GLISK_REPLICATE_TOKEN=r8_standin\n")
+    typer.echo(f"  GLISK_REPLICATE_URL={api}\n  GLISK_REPLICATE_API_TOKEN=r8_standin\n")
     typer.echo(f"What it was asked: {api}/__log   What it would have charged: {api}/__charges")
     asyncio.run(running.until_stopped(standin, listeners))
 

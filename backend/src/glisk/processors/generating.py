@@ -77,7 +77,15 @@ class Generating:
             attempt = await self.opened(claim, subject)
             try:
                 picture = await self.painter.draw(self.order(attempt), self.receipt(claim, attempt))
-                return await self.acceptance.verdict(claim, subject, attempt, picture)
+                verdict = await self.acceptance.verdict(claim, subject, attempt, picture)
+                log.info(
+                    "picture drawn",
+                    id=claim.id,
+                    seed=attempt.seed,
+                    prompt=attempt.prompt_source,
+                    cost=str(picture.cost),
+                )
+                return verdict
             except Refused as error:
                 if not can_fall_back(subject, attempt):
                     return await self.verdicts.on(claim, attempt, error)

@@ -43,10 +43,11 @@ class Crew:
                 await one.close()
 
     def served(self) -> dict[str, list[str]]:
-        """The processes of each workflow."""
+        """The processes of each workflow, each with the lane it goes through."""
         found: dict[str, list[str]] = defaultdict(list)
         for station in self.staff:
-            found[station.workflow.name].append(station.workflow.steps[station.waiting].process)
+            through = f" through {station.processor.lane}" if station.processor.lane else ""
+            found[station.workflow.name].append(f"{station.workflow.steps[station.waiting].process}{through}")
         return found
 
 
