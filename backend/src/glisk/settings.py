@@ -33,6 +33,12 @@ def width_and_height(value: str) -> str:
     return value
 
 
+def in_ascii(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[!-~]*", value.get_secret_value()):
+        raise ValueError("letters, digits and signs without spaces are wanted: it is sent in a header")
+    return value
+
+
 def drawable(value: str) -> str:
     if problem := prompt_problem(value):
         raise ValueError(f"a prompt is wanted: {problem}")
@@ -109,7 +115,7 @@ class Settings(BaseSettings):
     image_size: Annotated[str, AfterValidator(width_and_height)] = Field(
         default="1024x1024", description="Width and height of the pictures, in pixels; the model must know it."
     )
-    replicate_api_token: SecretStr = Field(
+    replicate_api_token: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
         default=SecretStr(""),
         description="The API token of your Replicate account (r8_…). `REPLICATE_API_TOKEN` is read too.",
         json_schema_extra={"part": "Replicate", "embedded": "a studio of our own draws"},

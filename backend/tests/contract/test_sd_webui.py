@@ -28,7 +28,7 @@ async def forget(value: str) -> None:
     raise AssertionError("the web UI gives no receipts")
 
 
-RECEIPT = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC))
+RECEIPT = Receipt(keep=forget)
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ async def test_a_seed_it_cannot_take_is_folded_and_never_means_any(
 
 
 async def test_an_order_that_may_have_been_drawn_already_is_drawn(painter: SdWebui) -> None:
-    resumed = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC), is_resumed=True)
+    resumed = Receipt(keep=forget, is_resumed=True)
     assert (await painter.draw(ORDER, resumed)).data == painted(ORDER)
 
 

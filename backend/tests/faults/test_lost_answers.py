@@ -285,8 +285,8 @@ async def reading_the_ledger(site: Site) -> None:
     """Nothing is written, so it is simply asked again."""
     await ledger.open_attempt(site.link.fetch, 7, "only", 1, provider="p", worker="w", cost=Decimal("0.003"))
     assert await site.surely(lambda: ledger.limited_for(site.link.fetch, 7, "only")) == timedelta()
-    assert (await site.surely(lambda: ledger.spent_today(site.link.fetch)))[0] == Decimal("0.003")
-    assert await site.surely(lambda: ledger.left_open(site.link.fetch, JOBS, "only")) == []
+    assert (await site.surely(lambda: ledger.spent_today(site.link.fetch)))[1] == Decimal("0.003")
+    assert await site.surely(lambda: ledger.left_open(site.link.fetch, JOBS, "p", "only")) == []
 
 
 async def a_lane(site: Site) -> None:

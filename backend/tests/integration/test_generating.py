@@ -211,12 +211,61 @@ async def test_what_is_no_picture_however_often_it_is_fetched_is_drawn_again(ate
     assert (await atelier.attempts())[0]["cost"] == Decimal("0.003"), "it was paid all the same"
 
 
-async def test_a_picture_that_cannot_be_fetched_at_all_is_still_there_for_the_next_claim(atelier: Atelier) -> None:
+@pytest.mark.parametrize("status", [403, 404, 429, 503])
+async def test_a_picture_that_cannot_be_fetched_for_a_while_is_waited_for(atelier: Atelier, status: int) -> None:
+    """It is drawn and paid for, and there for an hour: whatever its host says, no attempt is used."""
     await atelier.token()
-    atelier.standin.script(on="file", status_code=503, times=3)
-    row = await atelier.drawn()
-    assert (row["status"], row["generation_attempts"]) == ("uploading", 1)
+    atelier.standin.script(on="file", status_code=status, times=3)
+    async with atelier.at_work():
+        await atelier.until("status = 'detected' AND generation_error LIKE 'The picture did not arrive%'")
+        await atelier.connection.execute("UPDATE tokens_s0 SET not_before = now()")
+        await atelier.until("status = 'uploading'")
+    assert (await atelier.row())["generation_attempts"] == 0
     assert (atelier.charged(), atelier.created()) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [400, 404, 410, 500])
+async def test_a_prediction_that_is_not_found_for_a_moment_is_not_ordered_again(atelier: Atelier, status: int) -> None:
+    await atelier.token()
+    atelier.standin.always(on="create", runs_for_s=0.2)
+    atelier.standin.script(on="get", status_code=status)
+    row = await atelier.drawn()
+    assert row["status"] == "uploading"
+    assert (atelier.charged(), atelier.created(), await atelier.outcomes()) == (1, 1, ["done"])
+
+
+async def test_a_refusal_that_only_the_logs_tell_of_is_one_however_many_are_under_way(atelier: Atelier) -> None:
+    """The filter drops every picture, calls that a success, and the list leaves the logs out."""
+    for token_id in range(12):
+        await atelier.token(token_id, f"Something naughty, the {token_id}th")
+    atelier.standin.always(on="create", prompt="naughty", nsfw_dropped=1, runs_for_s=0.5)
+    async with atelier.at_work():
+        await atelier.until("status = 'uploading' AND prompt_source = 'fallback' AND generation_attempts = 1", n=12)
+    assert len([entry for entry in atelier.standin.log("create") if "naughty" in entry["prompt"]]) == 12
+
+
+@pytest.mark.parametrize("seconds", [-900, 900])
+async def test_an_order_is_found_again_although_the_clocks_differ(atelier: Atelier, seconds: int) -> None:
+    await atelier.token()
+    atelier.standin.advance(seconds)
+    atelier.standin.script(on="create", drop="after")
+    row = await atelier.drawn()
+    assert row["status"] == "uploading"
+    assert (atelier.charged(), atelier.created()) == (1, 1)
+
+
+async def test_a_replicate_that_cannot_be_reached_uses_no_attempt(atelier: Atelier) -> None:
+    await atelier.token()
+    async with atelier.at_work(atelier.settings(replicate_url="http://127.0.0.1:9")):
+        await atelier.until("status = 'detected' AND generation_error LIKE 'Replicate cannot be reached%'")
+    assert (await atelier.row())["generation_attempts"] == 0
+
+
+async def test_a_model_that_does_not_exist_holds_the_lane(atelier: Atelier) -> None:
+    await atelier.token()
+    async with atelier.at_work(atelier.settings(replicate_model="black-forest-labs/flux-schnel")):
+        await atelier.until("status = 'detected' AND generation_error LIKE '%GLISK_REPLICATE_MODEL%'")
+    assert (await atelier.row())["generation_attempts"] == 0
 
 
 # The picture
@@ -341,6 +390,22 @@ async def test_a_permission_that_is_withdrawn_while_a_prediction_runs_costs_noth
         await atelier.until("status = 'uploading'")
     assert (atelier.charged(), (await atelier.row())["generation_attempts"]) == (1, 0)
     await link.close()
+
+
+async def test_what_is_only_ordered_does_not_hold_the_lane_for_the_day(atelier: Atelier) -> None:
+    for token_id in range(5):
+        await atelier.token(token_id, f"A sunset, the {token_id}th")
+    atelier.standin.script(on="create", fail="overload", charged=False, runs_for_s=0.2, times=2)
+    async with atelier.at_work(atelier.settings(daily_budget=Decimal("0.007"))):
+        await atelier.until("generation_error LIKE '%waiting for what is ordered'")
+        await atelier.connection.execute("UPDATE tokens_s0 SET not_before = now() WHERE status = 'detected'")
+        await atelier.until("status = 'uploading'", n=2)
+    assert atelier.charged() == 2
+
+
+async def test_a_size_that_the_model_cannot_draw_is_told_at_the_start(atelier: Atelier) -> None:
+    with pytest.raises(BadSettings, match="GLISK_IMAGE_SIZE"):
+        Generating(atelier.settings(image_size="512x512"))
 
 
 async def test_a_budget_without_a_price_is_told_at_the_start(atelier: Atelier) -> None:

@@ -88,9 +88,11 @@ async def test_what_is_under_way_counts_as_spent_today(link: Link, connection: A
 
     yesterday, free, under_way = await order(1), await order(2), await order(3)
     await connection.execute("UPDATE attempts SET started_at = now() - interval '1 day' WHERE item_id = 1")
-    assert (await ledger.spent_today(link.fetch))[0] == Decimal("1.0")
+    assert (await ledger.spent_today(link.fetch))[:2] == (Decimal(0), Decimal("1.0"))
     await ledger.record(link.fetch, free.id, "failed", cost=Decimal(0), error="not charged")
-    assert (await ledger.spent_today(link.fetch))[0] == Decimal("0.5")
+    assert (await ledger.spent_today(link.fetch))[:2] == (Decimal(0), Decimal("0.5"))
+    await ledger.record(link.fetch, under_way.id, "done")
+    assert (await ledger.spent_today(link.fetch))[:2] == (Decimal("0.5"), Decimal(0))
     assert yesterday.id != under_way.id
 
 
@@ -99,9 +101,9 @@ async def test_a_call_is_left_open_only_when_its_row_has_ended(link: Link, conne
     for id in ids:
         await ledger.open_attempt(link.fetch, id, "generating", 1, provider="p", worker="w", seed=id)
     await connection.execute("UPDATE jobs SET status = 'completed', finished_at = now() WHERE id = $1", ids[0])
-    found = await ledger.left_open(link.fetch, JOBS, "generating")
+    found = await ledger.left_open(link.fetch, JOBS, "p", "generating")
     assert [row["item_id"] for row in found] == [ids[0]]
-    assert not await ledger.left_open(link.fetch, JOBS, "generating", ids[1])
+    assert not await ledger.left_open(link.fetch, JOBS, "p", "generating", ids[1])
 
 
 async def test_two_schedulers_do_periodic_work_once(database_url: str) -> None:

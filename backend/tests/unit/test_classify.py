@@ -21,7 +21,14 @@ def an_answer(status: int, body: Any = None, request: httpx.Request = ASK, **hea
 
 @pytest.mark.parametrize(("status", "meaning"), classify.BY_STATUS.items())
 def test_every_status_of_the_table_means_what_it_says(status: int, meaning: str) -> None:
-    assert type(an_answer(status)) is MEANS[meaning]
+    of_an_order = {**MEANS, "transient": Uncertain} | ({"bad order": NotAllowed} if status == 404 else {})
+    assert type(an_answer(status, request=ORDER)) is of_an_order[meaning]
+    of_a_question = {**MEANS, "bad order": ProviderFailed}
+    assert type(an_answer(status)) is of_a_question[meaning], "a question that fails says nothing about the order"
+
+
+def test_a_model_that_nobody_knows_is_the_operators_mistake() -> None:
+    assert "GLISK_REPLICATE_MODEL" in an_answer(404, request=ORDER).said
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 520, 599])
@@ -38,7 +45,7 @@ def test_an_order_that_was_turned_down_is_not_open(status: int) -> None:
 
 
 def test_the_words_of_an_answer_are_those_of_its_title_and_detail() -> None:
-    error = an_answer(422, {"title": "Input validation failed", "detail": "- input: prompt is required\n"})
+    error = an_answer(422, {"title": "Input validation failed", "detail": "- input: prompt is required\n"}, ORDER)
     assert error.said.endswith("Input validation failed: - input: prompt is required")
     assert error.provider_code == "422"
 
@@ -76,9 +83,9 @@ def test_a_pause_is_as_long_as_it_was_asked_for(headers: dict[str, str], body: A
 @pytest.mark.parametrize(
     "error", [httpx.ConnectError("refused"), httpx.ConnectTimeout("slow"), httpx.PoolTimeout("full")]
 )
-def test_what_was_never_sent_was_not_taken(error: httpx.TransportError) -> None:
+def test_what_was_never_sent_can_wait(error: httpx.TransportError) -> None:
     found = classify.broken(error, "POST")
-    assert (type(found), found.is_open) == (ProviderFailed, False)
+    assert (type(found), found.is_open, found.provider_code) == (RateLimited, False, "unreachable")
 
 
 @pytest.mark.parametrize(

@@ -255,3 +255,9 @@ def test_a_png_chunk_of_xmp_may_hold_anything(body: bytes) -> None:
     chunk = b"iTXtXML:com.adobe.xmp\0" + body
     odd = start + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + rest
     assert source_types(packet_of(marked(odd))) == [xmp.MARK]
+
+
+def test_millions_of_empty_parts_are_refused_before_they_fill_the_memory() -> None:
+    bomb = b"\xff\xd8" + b"\xff\xe5\x00\x02" * 20_000 + b"\xff\xd9"
+    with pytest.raises(ValueError, match="more than 10000 parts"):
+        marked(bomb)

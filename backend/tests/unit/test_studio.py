@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from decimal import Decimal
 from io import BytesIO
 
@@ -24,7 +23,7 @@ async def forget(value: str) -> None:
     raise AssertionError("the studio gives no receipts")
 
 
-RECEIPT = Receipt(keep=forget, opened_at=datetime(2025, 1, 1, tzinfo=UTC))
+RECEIPT = Receipt(keep=forget)
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ log = structlog.get_logger()
 
 async def abandon(link: Link, painter: Painter, tables: Iterable[WorkTable], step: str, item: int | None = None) -> int:
     """How many were. Of one row, or of all; those of another provider are not ours to stop."""
-    rows = [row for table in tables for row in await ledger.left_open(link.fetch, table, step, item)]
-    ours = [row for row in rows if row["provider"] == painter.name]
-    return sum([await abandoned(link, painter, row) for row in ours])
+    rows = [row for table in tables for row in await ledger.left_open(link.fetch, table, painter.name, step, item)]
+    return sum([await abandoned(link, painter, row) for row in rows])
 
 
 async def abandoned(link: Link, painter: Painter, row: Any) -> bool:
@@ -40,4 +39,4 @@ def lost_order(row: Any) -> tuple[Order, Receipt]:
         """Nobody comes after us."""
 
     order = Order(row["prompt"] or "", row["seed"] or 0)
-    return order, Receipt(keep, row["started_at"], is_resumed=True, value=row["receipt"])
+    return order, Receipt(keep, row["age"], is_resumed=True, value=row["receipt"])

@@ -17,11 +17,12 @@ from glisk.providers.port import Painter
 
 
 class Spent(Exception):
-    """The day's budget would be exceeded; another day begins in `rest`."""
+    """The day's budget would be exceeded; another day begins in `rest`. `is_certain`: by what is spent already; else only if
+    all that is ordered is drawn."""
 
-    def __init__(self, spent: Decimal, budget: Decimal, rest: timedelta) -> None:
+    def __init__(self, spent: Decimal, budget: Decimal, rest: timedelta, *, is_certain: bool) -> None:
         super().__init__(f"${spent.normalize():f} of ${budget.normalize():f} are spent or ordered today")
-        self.rest = rest
+        self.rest, self.is_certain = rest, is_certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ class Purse:
             return await self.opened(claim.link.fetch, claim, asked)
         async with claim.link.transaction() as fetch:
             await lanes.lock(fetch, self.painter.name)
-            spent, rest = await ledger.spent_today(fetch)
+            spent, ordered, rest = await ledger.spent_today(fetch)
             attempt = await self.opened(fetch, claim, asked)
-            if not attempt.is_resumed and spent + (self.estimate or 0) > self.budget:
-                raise Spent(spent, self.budget, rest)
+            left = self.budget - (self.estimate or 0)
+            if not attempt.is_resumed and spent + ordered > left:
+                raise Spent(spent + ordered, self.budget, rest, is_certain=spent > left)
             return attempt
 
     async def opened(self, fetch: Fetch, claim: Claim, asked: Asked) -> Attempt:

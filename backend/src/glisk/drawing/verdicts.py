@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from glisk.engine import ledger
@@ -13,7 +14,11 @@ from glisk.engine.link import persistently
 from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited, Refused, Uncertain
 from glisk.settings import Settings
 
-REMEDIES = {"replicate": "Set GLISK_REPLICATE_API_TOKEN, or pay the bill", "sd_webui": "Set GLISK_SD_WEBUI_AUTH"}
+DOWNLOAD_REST = timedelta(seconds=10)
+REMEDIES = {
+    "replicate": "Mend that (GLISK_REPLICATE_API_TOKEN, the account's credit)",
+    "sd_webui": "Set GLISK_SD_WEBUI_AUTH",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,10 @@ class Verdicts:
                 return self.not_allowed(attempt, error, closes)
             case ProviderFailed(category=category):
                 return Retry(error.said, category, closes=closes)
+            case Uncertain(
+                provider_code="download"
+            ):  # it is drawn and there, for an hour: waiting for it costs nothing
+                return Wait(DOWNLOAD_REST, error.said, closes=closes)
             case Uncertain():
                 return Retry(error.said, error.provider_code or "network", closes=closes)
             case Refused() | BadOrder():
@@ -40,7 +49,8 @@ class Verdicts:
         """It uses no attempt, unless this row has heard nothing else for too long."""
         waited = await persistently(lambda: ledger.limited_for(claim.link.fetch, claim.id, claim.active), "ask ledger")
         if waited.total_seconds() >= self.settings.max_wait:
-            return Retry(error.said, "rate limit", after=error.after, closes=closes)
+            category = "network" if error.provider_code == "unreachable" else "rate limit"
+            return Retry(error.said, category, after=error.after, closes=closes)
         return Wait(error.after, error.said, closes_lane=True, closes=closes)
 
     def not_allowed(self, attempt: Attempt, error: NotAllowed, closes: Closing | None) -> Verdict:

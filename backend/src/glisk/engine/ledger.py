@@ -96,12 +96,12 @@ async def limited_for(fetch: Fetch, item: int, step: str) -> timedelta:
     return row["lasted"] or timedelta()
 
 
-async def spent_today(fetch: Fetch) -> tuple[Decimal, timedelta]:
-    """And how much is left of the day."""
+async def spent_today(fetch: Fetch) -> tuple[Decimal, Decimal, timedelta]:
+    """What is spent, what open calls will probably cost, and how much is left of the day."""
     (row,) = await fetch(statement("spent_today"))
-    return Decimal(row["cost"]), row["rest"]
+    return Decimal(row["spent"]), Decimal(row["ordered"]), row["rest"]
 
 
-async def left_open(fetch: Fetch, table: WorkTable, step: str, item: int | None = None) -> list[Any]:
+async def left_open(fetch: Fetch, table: WorkTable, provider: str, step: str, item: int | None = None) -> list[Any]:
     """The calls whose row has ended without them."""
-    return list(await fetch(statement("left_open", table), step, item))
+    return list(await fetch(statement("left_open", table), provider, step, item))

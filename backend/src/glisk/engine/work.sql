@@ -232,20 +232,21 @@ RETURNING attempt_id
 -- name: limited_since (item, step)
 -- Since when this row has been told to come back later, and nothing else. NULL: it has not.
 SELECT now() - min(started_at) AS lasted FROM attempts
-WHERE item_id = $1 AND step = $2 AND error_code = '429' AND attempt_id > COALESCE(
-  (SELECT max(attempt_id) FROM attempts WHERE item_id = $1 AND step = $2 AND outcome <> 'open' AND error_code IS DISTINCT FROM '429'), 0)
+WHERE item_id = $1 AND step = $2 AND error_code IN ('429', 'unreachable') AND attempt_id > COALESCE(
+  (SELECT max(attempt_id) FROM attempts WHERE item_id = $1 AND step = $2 AND outcome <> 'open' AND COALESCE(error_code, '') NOT IN ('429', 'unreachable')), 0)
 
 -- name: spent_today ()
--- With what open calls will probably cost, and how much is left of the day, which is one of UTC.
+-- And what open calls will probably cost, and how much is left of the day, which is one of UTC.
 WITH today AS (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS began)
-SELECT COALESCE((SELECT sum(cost) FROM attempts WHERE cost > 0 AND started_at >= began), 0) AS cost,
-  began + interval '24 hours' - now() AS rest FROM today
+SELECT COALESCE(sum(cost) FILTER (WHERE outcome <> 'open'), 0) AS spent, COALESCE(sum(cost) FILTER (WHERE outcome = 'open'), 0) AS ordered,
+  min(began) + interval '24 hours' - now() AS rest
+FROM today LEFT JOIN attempts ON cost > 0 AND started_at >= began
 
--- name: left_open (step, item)
+-- name: left_open (provider, step, item)
 -- Calls that are open though their row has ended, by whatever end. Of one row, or of all.
-SELECT a.attempt_id, a.item_id, a.provider, a.seed, a.prompt, a.receipt, a.started_at FROM attempts a
+SELECT a.attempt_id, a.item_id, a.seed, a.prompt, a.receipt, now() - a.started_at AS age FROM attempts a
 JOIN {table} t ON t.id = a.item_id
-WHERE a.outcome = 'open' AND a.step = $1 AND t.finished_at IS NOT NULL AND ($2::bigint IS NULL OR a.item_id = $2)
+WHERE a.outcome = 'open' AND a.provider = $1 AND a.step = $2 AND t.finished_at IS NOT NULL AND ($3::bigint IS NULL OR a.item_id = $3)
 ORDER BY a.attempt_id LIMIT 100
 
 -- name: make_lane (lane, concurrency, rate)

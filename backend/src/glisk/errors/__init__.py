@@ -11,7 +11,6 @@ GliskError
 │   └── NotOurData                  GLK-107
 ├── GenerationError                 drawing an image
 │   ├── BadImageUrl                 GLK-301
-│   ├── BadPrompt                   GLK-308
 │   └── ProviderError               whoever draws it
 │       ├── Refused                 GLK-302
 │       ├── ProviderFailed          GLK-303
@@ -83,7 +82,6 @@ from glisk.errors.engine import (
 from glisk.errors.generation import (
     BadImageUrl,
     BadOrder,
-    BadPrompt,
     GenerationError,
     NotAllowed,
     ProviderError,
@@ -124,7 +122,6 @@ __all__ = [
     "BadOptions",
     "BadOrder",
     "BadProcessor",
-    "BadPrompt",
     "BadSettings",
     "BucketMissing",
     "DataUnwritable",

@@ -76,9 +76,3 @@ class Uncertain(ProviderError):
     is_open = True
     summary = "The provider was asked and did not answer: it may have taken the order."
     remedy = "Nothing to do: before anything is ordered again, the provider is asked what it has."
-
-
-class BadPrompt(GenerationError):
-    code = "GLK-308"
-    summary = "The prompt cannot be drawn."
-    remedy = "The author publishes another: 1 to 1000 characters, not only spaces, no control characters."

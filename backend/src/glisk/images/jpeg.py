@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glisk.images.part import Part, joined, unnamed
+from glisk.images.part import Part, joined, require_few, unnamed
 
 EOI, SOS, APP0, APP1 = b"\xd9", b"\xda", b"\xe0", b"\xe1"
 ALONE = {bytes([marker]) for marker in (*range(0xC0), *range(0xD0, 0xDA))}  # markers that no segment has
@@ -18,6 +18,7 @@ def parts(data: bytes) -> list[Part]:
     found = [unnamed(view[:at])]
     while found[-1].name != SOS:
         found.append(segment(view, at))
+        require_few(found)
         at += len(found[-1].whole)
     # 0xFF is followed by zero where it is part of the pixels: nothing else looks like the end.
     if data.rfind(b"\xff" + EOI, at) < 0:

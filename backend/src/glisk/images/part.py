@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_PARTS = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -21,3 +23,9 @@ def unnamed(view: memoryview) -> Part:
 
 def joined(parts: Iterable[Part]) -> bytes:
     return b"".join(part.whole for part in parts)
+
+
+def require_few(parts: list[Part]) -> None:
+    """Millions of empty ones fit into a few megabytes, and take gigabytes when each is an object."""
+    if len(parts) > MOST_PARTS:
+        raise ValueError(f"The picture has more than {MOST_PARTS} parts")

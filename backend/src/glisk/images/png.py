@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from glisk.images.part import Part, joined, unnamed
+from glisk.images.part import Part, joined, require_few, unnamed
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEYWORD = b"XML:com.adobe.xmp\0"
@@ -19,6 +19,7 @@ def parts(data: bytes) -> list[Part]:
     found = [unnamed(view[:at])]
     while found[-1].name != b"IEND":
         found.append(chunk(view, at))
+        require_few(found)
         at += len(found[-1].whole)
     check([part.name for part in found[1:]], found[1].body)
     return [*found, unnamed(view[at:])]

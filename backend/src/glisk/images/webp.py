@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from glisk.images.part import Part, joined, unnamed
+from glisk.images.part import Part, joined, require_few, unnamed
 
 ALPHA, HAS_XMP, ANIMATED = 0x10, 0x04, 0x02
 
@@ -17,6 +17,7 @@ def parts(data: bytes) -> list[Part]:
     found = [unnamed(view[:at])]
     while at < end:
         found.append(chunk(view[:end], at))
+        require_few(found)
         at += len(found[-1].whole)
     size(found)
     return [*found, unnamed(view[end:])]

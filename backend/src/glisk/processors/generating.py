@@ -34,6 +34,7 @@ log = structlog.get_logger()
 
 RAISE = "It goes on tomorrow; or raise GLISK_DAILY_BUDGET, start the workers anew, then:"
 STORAGE_REST = timedelta(seconds=10)
+BUDGET_REST = timedelta(seconds=5)
 FORGOTTEN_AFTER = timedelta(minutes=55)  # the provider removes what was asked for after an hour: no order is found then
 LIMITS = {
     "replicate": Limits(concurrency=500, rate=10.0),  # its own limit is 600 orders a minute
@@ -60,6 +61,8 @@ class Generating:
         try:
             return await self.drawn(claim, subject)
         except Spent as spent:
+            if not spent.is_certain:
+                return Wait(BUDGET_REST, f"{spent}: waiting for what is ordered")
             return Hold(f"{spent}: the day's budget. {RAISE} glisk lanes resume {self.lane}", spent.rest)
         except StorageUnusable as error:
             return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
@@ -102,6 +105,8 @@ class Generating:
         is_forgotten = attempt.receipt is None and attempt.age > FORGOTTEN_AFTER
         if attempt.is_resumed and (is_forgotten or attempt.provider != self.painter.name):
             said = "Nobody can tell any more what became of it"
+            if attempt.provider != self.painter.name:
+                said = f"It was ordered from {attempt.provider}, which draws no more; {attempt.receipt or 'without receipt'}"
             await persistently(lambda: ledger.record(claim.link.fetch, attempt.id, "unknown", error=said), "give up")
             return await self.purse.open(claim, subject.asked())
         return attempt
@@ -115,7 +120,7 @@ class Generating:
             record = ledger.record
             await persistently(lambda: record(claim.link.fetch, attempt.id, "open", receipt=receipt), "keep receipt")
 
-        return Receipt(keep, attempt.opened_at, attempt.is_resumed, attempt.receipt)
+        return Receipt(keep, attempt.age, attempt.is_resumed, attempt.receipt)
 
     async def fall_back(self, claim: Claim, subject: Subject, attempt: Attempt) -> bool:
         """Written before the refused order is closed: from here on nobody sends that prompt again."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from glisk.errors import BadSettings, Problem
-from glisk.providers.port import Painter
+from glisk.errors import BadOrder, BadSettings, Problem
+from glisk.providers.port import Order, Painter
 from glisk.providers.prices import Price, price_of
 from glisk.settings import Settings, text
 
@@ -71,7 +71,18 @@ def replicate(settings: Settings, **further: Any) -> Painter:
         "price": price(settings),
         "rhythm": Rhythm(first=2.0, longest=30.0) if is_told else Rhythm(),
     }
+    require_drawable(settings)
     return Replicate(Terms(**(terms | further)))
+
+
+def require_drawable(settings: Settings) -> None:
+    """A size that the model cannot draw is told at the start, and not by every token."""
+    from glisk.providers.replicate.inputs import inputs
+
+    try:
+        inputs(settings.replicate_model, Order("", 0, *size(settings)), settings.replicate_inputs)
+    except BadOrder as error:
+        raise BadSettings([Problem("GLISK_IMAGE_SIZE", settings.image_size, error.said)]) from error
 
 
 def sd_webui(settings: Settings) -> Painter:

@@ -35,8 +35,9 @@ class Downloads:
 
 
 async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
-    """A picture that is no longer there was paid for in vain: transient. One that did not arrive is still there, and what
-    arrived in its place, a page or a half, is asked for again before it is taken for what was drawn."""
+    """A picture that did not arrive is still there, for all we know, whatever its host says: whoever asks the provider
+    learns whether it was removed. What arrived in its place, a page or a half, is asked for again before it is taken for
+    what was drawn."""
     if url.startswith("data:"):
         return inline(url)
     found: bytes | None = None
@@ -57,8 +58,6 @@ async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
 async def once(client: httpx.AsyncClient, url: str) -> bytes:
     """Without our token: the host of the pictures is not the one of the API."""
     async with client.stream("GET", url, follow_redirects=True, timeout=TIMEOUT) as response:
-        if response.status_code in (403, 404, 410):
-            raise expired(f"its address answers {response.status_code}")
         response.raise_for_status()
         found = bytearray()
         async for part in response.aiter_bytes():

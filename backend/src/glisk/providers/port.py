@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from decimal import Decimal
 from typing import Protocol
 
@@ -22,10 +22,11 @@ class Order:
 @dataclass(slots=True)
 class Receipt:
     """By what the provider knows the order. `keep` stores it for whoever comes after us. `is_resumed`: the order may have
-    been placed already, not before `opened_at`, so look before anything is paid."""
+    been placed already, so look before anything is paid. `age`: not longer ago than that, when we began; no instant,
+    since the provider's clock is not ours."""
 
     keep: Callable[[str], Awaitable[None]]
-    opened_at: datetime
+    age: timedelta = timedelta()
     is_resumed: bool = False
     value: str | None = None
 

@@ -6,6 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from email.utils import formatdate
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
 import msgspec
@@ -18,7 +19,7 @@ from glisk.dev.standins.gates import Gates
 from glisk.dev.standins.journal import Entry, Journal, Tally
 from glisk.dev.standins.scenario import Drop, S, Script
 from glisk.dev.standins.throttle import Throttle
-from glisk.dev.standins.timeline import Timeline, stamp
+from glisk.dev.standins.timeline import A_SECOND, Timeline, stamp
 from glisk.dev.standins.wire import HungUp, Lines, Torn
 
 TOLD_HEADERS = ("prefer", "cancel-after", "user-agent", "content-type", "range")
@@ -115,6 +116,7 @@ class Standin(ABC, Generic[S]):
                 return Response()
             refusal = self.refused(visit)
             response = self.dressed(refusal, visit) if refusal else await self.played(visit, handle)
+            response.headers["date"] = formatdate(self.timeline.now() / A_SECOND, usegmt=True)
             visit.entry.status = None if type(response) is HungUp else response.status_code
             return response
 

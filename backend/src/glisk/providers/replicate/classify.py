@@ -60,23 +60,30 @@ def answer(response: httpx.Response) -> ProviderError:
     """Of an answer that is an error. A server's stumble over a new order may come after it took the order."""
     status, problem = response.status_code, problem_in(response)
     said = words(problem) or f"Replicate answered {status} {response.reason_phrase}".strip()
-    code = str(status)
+    code, is_order = str(status), response.request.method == "POST"
     if status == 429:
         return RateLimited(said, after=pauses.asked(response, problem.retry_after) or A_WHILE, provider_code=code)
     meaning = BY_STATUS.get(status, "transient" if status >= 500 else "bad order")
     if meaning == "not allowed":
-        return NotAllowed(f"Replicate does not let us in ({status}): {said}", provider_code=code)
-    if meaning == "bad order":
+        return NotAllowed(f"Replicate does not let us in ({status}): {said.rstrip('.')}.", provider_code=code)
+    if meaning == "bad order" and status == 404 and is_order:
+        return NotAllowed(
+            f"Replicate knows no such model (404): {said}. Set GLISK_REPLICATE_MODEL.", provider_code=code
+        )
+    if meaning == "bad order" and is_order:
         return BadOrder(f"Replicate cannot use this order ({status}): {said}", provider_code=code)
-    kind = Uncertain if response.request.method == "POST" else ProviderFailed
+    kind = Uncertain if is_order else ProviderFailed
     return kind(f"Replicate stumbled ({status}): {said}", provider_code=code)
 
 
 def broken(error: httpx.TransportError, method: str) -> ProviderError:
-    """Of a connection that did not hold. What was sent may have been taken, unless it only asked."""
+    """Of a connection that did not hold. What was sent may have been taken, unless it only asked; what was not sent can wait,
+    and uses no attempt."""
     category = "timeout" if isinstance(error, httpx.TimeoutException) else "network"
     said = f"Network {category if category == 'timeout' else 'error'}: {error or type(error).__name__}"
-    if method == "POST" and not isinstance(error, UNSENT):
+    if isinstance(error, UNSENT):
+        return RateLimited(f"Replicate cannot be reached. {said}", after=A_WHILE, provider_code="unreachable")
+    if method == "POST":
         return Uncertain(said, provider_code=category)
     return ProviderFailed(said, category=category, provider_code=category)
 

@@ -46,7 +46,9 @@ def without_picture(prediction: Prediction, cost: Decimal | None) -> ProviderErr
         said = f"The prediction was {prediction.status} at Replicate"
         return ProviderFailed(said, category=prediction.status, provider_code=prediction.status, cost=cost)
     if prediction.output is None and not prediction.input:
-        return expired("Replicate removes everything an hour after the prediction")
+        gone = expired("Replicate removes everything an hour after the prediction")
+        gone.cost = cost
+        return gone
     # Models drop the pictures that their filter dislikes, and call what is left a success.
     if classify.meaning_of(prediction.logs) == "policy":
         return classify.failure("NSFW content detected in every picture", cost)
@@ -58,4 +60,6 @@ def cost(prediction: Prediction, price: Price | None) -> Decimal | None:
     if price is None:
         return None
     images = len(list(addresses(prediction.output))) if prediction.status != "failed" else 0
+    if prediction.status == "succeeded":
+        images = max(1, images)  # what its filter dropped, or what was removed since, was drawn all the same
     return price.of(images, 0 if prediction.status == "aborted" else prediction.seconds)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
 import structlog
 
-from glisk.errors import BadOrder, ProviderError, ProviderFailed, Uncertain
-from glisk.providers.download import Downloads, expired
+from glisk.errors import ProviderError, ProviderFailed, Uncertain
+from glisk.providers.download import Downloads
 from glisk.providers.port import Order, Picture, Receipt
 from glisk.providers.prices import Price
 from glisk.providers.replicate import output
@@ -25,9 +26,9 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 OFFICIAL = "https://api.replicate.com"
-CLOCKS_DIFFER = timedelta(minutes=2)  # theirs and our database's
+MARGIN = timedelta(minutes=2)  # an order may have been on its way for a while
 FEW = 4  # so many predictions are asked for one by one; more are found in the list, a hundred at a time
-MOST_PAGES = 50
+FEW_PAGES, ALL_PAGES = 20, 2000  # a hundred predictions each
 USUAL = Rhythm()
 
 
@@ -45,6 +46,10 @@ class Terms:
     patience: timedelta = timedelta(minutes=10)
     rhythm: Rhythm = USUAL
     grace: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+
+
+class Gone(Uncertain):
+    """They do not know it; nobody can tell whether it was paid."""
 
 
 class Replicate:
@@ -71,7 +76,10 @@ class Replicate:
 
     async def abandon(self, order: Order, receipt: Receipt) -> Decimal | None:
         """An order without a receipt may still be there. One that is over cannot be stopped any more, and was paid."""
-        found = await self.known(receipt.value) if receipt.value else await self.find(order, receipt)
+        try:
+            found = await self.known(receipt.value) if receipt.value else await self.find(order, receipt)
+        except Gone:
+            return None
         if found and not output.is_over(found):
             found = await self.api.cancel(found.id)
         return output.cost(found, self.terms.price) if found else None
@@ -126,18 +134,19 @@ class Replicate:
         return None
 
     async def find(self, order: Order, receipt: Receipt) -> Prediction | None:
-        """By its seed, which no other order of ours has while it is open."""
-        async for prediction in self.listed(receipt.opened_at - CLOCKS_DIFFER):
+        """By its seed, which no other order of ours has while it is open. The list does not tell all of a prediction."""
+        async for prediction in self.listed(receipt.age, ALL_PAGES):
             asked = prediction.input
             if asked.get("seed") == order.seed and asked.get("prompt") == one_line(order.prompt):
-                return prediction
+                return await self.known(prediction.id)
         return None
 
-    async def listed(self, since: datetime) -> AsyncIterator[Prediction]:
-        """Newest first, as far back as that."""
+    async def listed(self, age: timedelta, pages: int) -> AsyncIterator[Prediction]:
+        """Newest first, as far back as that by their clock. Raises Uncertain if there are more pages."""
+        since = await self.api.now() - age - MARGIN
         instant = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         cursor = f"/v1/predictions?created_after={instant}"
-        for _ in range(MOST_PAGES):
+        for _ in range(pages):
             predictions, following = await self.api.page(cursor)
             for prediction in predictions:
                 if (prediction.created_at or instant)[:19] < instant[:19]:
@@ -146,12 +155,15 @@ class Replicate:
             if not following:
                 return
             cursor = following
+        raise Uncertain("Replicate's list of predictions is too long to look through", provider_code="list")
 
     async def known(self, id: str) -> Prediction:
         try:
             return await self.api.get(id)
-        except BadOrder as error:
-            raise expired(f"Replicate knows no prediction {id}") from error
+        except ProviderFailed as error:
+            if error.provider_code in ("404", "410"):
+                raise Gone(f"Replicate knows no prediction {id}: another account's?", provider_code="gone") from error
+            raise
 
     # Waiting
 
@@ -166,25 +178,31 @@ class Replicate:
         found: dict[str, Prediction | ProviderError] = {}
         if len(ids) > FEW:
             found |= await self.look_through_list(set(ids))
+        # The list leaves the logs out, and without them a refusal looks like a failure.
+        found = {id: seen for id, seen in found.items() if not is_mute(seen)}
         rest = [id for id in ids if id not in found][: FEW * 4]
         return found | dict(zip(rest, await asyncio.gather(*map(self.known_or_gone, rest)), strict=True))
 
     async def look_through_list(self, ids: set[str]) -> dict[str, Prediction]:
         found: dict[str, Prediction] = {}
-        async for prediction in self.listed(datetime.now(UTC) - self.terms.patience - CLOCKS_DIFFER):
-            if prediction.id in ids:
-                found[prediction.id] = prediction
-            if len(found) == len(ids):
-                break
+        with suppress(Uncertain):  # what is further back is asked for by its id
+            async for prediction in self.listed(self.terms.patience, FEW_PAGES):
+                if prediction.id in ids:
+                    found[prediction.id] = prediction
+                if len(found) == len(ids):
+                    break
         return found
 
     async def known_or_gone(self, id: str) -> Prediction | ProviderError:
         try:
             return await self.known(id)
-        except ProviderFailed as error:
-            if error.provider_code != "expired":
-                raise
+        except Gone as error:
             return error
+
+
+def is_mute(found: Prediction | ProviderError) -> bool:
+    """It is over, and there is no picture: only the prediction itself says why."""
+    return isinstance(found, Prediction) and output.is_over(found) and not any(output.addresses(found.output))
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:

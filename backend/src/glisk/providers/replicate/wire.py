@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx
@@ -27,7 +30,8 @@ class Api:
     def __init__(self, url: str, token: str, cancel_after: timedelta) -> None:
         # 1.x of the package adds /v1 itself; 2.x wants it in the same variable.
         base = url.removesuffix("/").removesuffix("/v1")
-        self.client = Client(api_token=token, base_url=base, timeout=TIMEOUT, transport=Wire(cancel_after))
+        self.wire = Wire(cancel_after)
+        self.client = Client(api_token=token, base_url=base, timeout=TIMEOUT, transport=self.wire)
         self.calls: Any = self.client.predictions  # its overloads do not take what is put together at run time
 
     async def create(self, target: dict[str, str], **asked: Any) -> Prediction:
@@ -40,6 +44,13 @@ class Api:
         """And where the next one is, if there is one."""
         page = await read(self.calls.async_list(cursor), ProviderFailed)
         return [seen(result) for result in page.results], page.next
+
+    async def now(self) -> datetime:
+        """By their clock, as of their last answer: ours, and our database's, may be wrong."""
+        if self.wire.told is None:
+            await self.page("/v1/predictions")
+        told, at = self.wire.told or (datetime.now(UTC), time.monotonic())
+        return told + timedelta(seconds=time.monotonic() - at)
 
     async def cancel(self, id: str) -> Prediction:
         return seen(await read(self.calls.async_cancel(id), Uncertain))
@@ -72,6 +83,7 @@ class Wire(httpx.AsyncBaseTransport):
         limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
         self.inner = httpx.AsyncHTTPTransport(limits=limits)
         self.turns = asyncio.Semaphore(MOST_CONNECTIONS)
+        self.told: tuple[datetime, float] | None = None  # what time it was there, and when we heard of it
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         # Defect: `create` without `wait` sends `timeout=None`, which httpx takes for "no timeout at all".
@@ -97,6 +109,8 @@ class Wire(httpx.AsyncBaseTransport):
             response = await self.inner.handle_async_request(request)
             response.request = request
             await response.aread()
+            with suppress(KeyError, ValueError):
+                self.told = parsedate_to_datetime(response.headers["date"]), time.monotonic()
             return response
 
     async def aclose(self) -> None:
