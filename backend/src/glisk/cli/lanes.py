@@ -17,7 +17,6 @@ app = typer.Typer(help="See, hold, resume and limit the lanes to the providers."
 T = TypeVar("T")
 
 MOST_AT_ONCE = 1_000_000
-SLOWEST = 1e-6  # one call in twelve days
 
 
 def a_rate(text: str) -> float:
@@ -25,8 +24,8 @@ def a_rate(text: str) -> float:
         rate = 0 if text == "none" else float(text)
     except ValueError:
         rate = math.nan
-    if rate != 0 and not SLOWEST <= rate <= lanes.ANY_RATE:
-        raise typer.BadParameter(f"{text!r} is no rate: say calls a second ({SLOWEST:f} or more), or none.")
+    if rate != 0 and not lanes.SLOWEST <= rate <= lanes.ANY_RATE:
+        raise typer.BadParameter(f"{text!r} is no rate: say calls a second ({lanes.SLOWEST:f} or more), or none.")
     return rate or lanes.ANY_RATE
 
 

@@ -11,7 +11,17 @@ from glisk.engine.claim import Claim
 from glisk.engine.decide import Closing, Fail, Hold, Outcome, Retry, Verdict, Wait
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import persistently
-from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited, Refused, Uncertain
+from glisk.errors import (
+    BadOrder,
+    NotAllowed,
+    NotArrived,
+    OrderGone,
+    ProviderError,
+    ProviderFailed,
+    RateLimited,
+    Refused,
+    Uncertain,
+)
 from glisk.settings import Settings
 
 DOWNLOAD_REST = timedelta(seconds=10)
@@ -34,11 +44,9 @@ class Verdicts:
                 return self.not_allowed(attempt, error, closes)
             case ProviderFailed(category=category):
                 return Retry(error.said, category, closes=closes)
-            case Uncertain(
-                provider_code="download"
-            ):  # it is drawn and there, for an hour: waiting for it costs nothing
+            case NotArrived():  # it is drawn and there, for an hour: waiting for it costs nothing
                 return Wait(DOWNLOAD_REST, error.said, closes=closes)
-            case Uncertain():
+            case Uncertain() | OrderGone():
                 return Retry(error.said, error.provider_code or "network", closes=closes)
             case Refused() | BadOrder():
                 return Fail(error.said, closes=closes)
@@ -49,8 +57,7 @@ class Verdicts:
         """It uses no attempt, unless this row has heard nothing else for too long."""
         waited = await persistently(lambda: ledger.limited_for(claim.link.fetch, claim.id, claim.active), "ask ledger")
         if waited.total_seconds() >= self.settings.max_wait:
-            category = "network" if error.provider_code == "unreachable" else "rate limit"
-            return Retry(error.said, category, after=error.after, closes=closes)
+            return Retry(error.said, error.category, after=error.after, closes=closes)
         return Wait(error.after, error.said, closes_lane=True, closes=closes)
 
     def not_allowed(self, attempt: Attempt, error: NotAllowed, closes: Closing | None) -> Verdict:

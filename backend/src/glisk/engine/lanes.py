@@ -18,6 +18,7 @@ from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
 ANY_RATE = 1e9
+SLOWEST = 1e-6  # one call in twelve days
 REMIND_EVERY = 60.0  # seconds
 
 

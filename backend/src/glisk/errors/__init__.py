@@ -17,7 +17,9 @@ GliskError
 │       ├── RateLimited             GLK-304
 │       ├── NotAllowed              GLK-305
 │       ├── BadOrder                GLK-306
-│       └── Uncertain               GLK-307
+│       ├── Uncertain               GLK-307
+│       ├── OrderGone               GLK-308
+│       └── NotArrived              GLK-309
 ├── StorageError                    where images are kept
 │   ├── StorageDown                 GLK-401
 │   ├── StorageUnusable             only a person can mend it
@@ -84,6 +86,8 @@ from glisk.errors.generation import (
     BadOrder,
     GenerationError,
     NotAllowed,
+    NotArrived,
+    OrderGone,
     ProviderError,
     ProviderFailed,
     RateLimited,
@@ -136,9 +140,11 @@ __all__ = [
     "LeaseLost",
     "MigrationFailed",
     "NotAllowed",
+    "NotArrived",
     "NotOurData",
     "ObjectDamaged",
     "ObjectMissing",
+    "OrderGone",
     "PortTaken",
     "Problem",
     "ProviderError",

@@ -54,9 +54,11 @@ class RateLimited(ProviderError):
     summary = "The provider asks for a pause."
     remedy = "Nothing to do: its lane is closed for that long, and no attempt is used."
 
-    def __init__(self, said: str, *, after: timedelta, provider_code: str | None = None) -> None:
+    def __init__(
+        self, said: str, *, after: timedelta, category: str = "rate limit", provider_code: str | None = None
+    ) -> None:
         super().__init__(said, provider_code=provider_code)
-        self.after = after
+        self.after, self.category = after, category
 
 
 class NotAllowed(ProviderError):
@@ -76,3 +78,17 @@ class Uncertain(ProviderError):
     is_open = True
     summary = "The provider was asked and did not answer: it may have taken the order."
     remedy = "Nothing to do: before anything is ordered again, the provider is asked what it has."
+
+
+class OrderGone(ProviderError):
+    code = "GLK-308"
+    is_open = True
+    summary = "The provider does not know an order of ours."
+    remedy = "Look whether the token is another account's; the ledger has the order's receipt."
+
+
+class NotArrived(ProviderError):
+    code = "GLK-309"
+    is_open = True
+    summary = "A picture is drawn and did not arrive."
+    remedy = "Nothing to do: it is fetched again for as long as the provider keeps it, and no attempt is used."

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from glisk.engine import lanes
 from glisk.engine.claim import Processor
 from glisk.errors import BadProcessor, TwoProcessors
 from glisk.settings import Settings
 
-MOST_AT_ONCE, SLOWEST = 2**31, 1e-6  # as the database can hold them
+MOST_AT_ONCE = 2**31  # as the database can hold it
 
 Kind = TypeVar("Kind", bound=type[Processor])
 
@@ -36,7 +37,7 @@ class Limits:
 
 
 def is_rate(rate: Any) -> bool:
-    return isinstance(rate, int | float) and math.isfinite(rate) and rate >= SLOWEST
+    return isinstance(rate, int | float) and math.isfinite(rate) and rate >= lanes.SLOWEST
 
 
 class Registry:

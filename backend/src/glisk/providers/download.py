@@ -9,7 +9,7 @@ import re
 
 import httpx
 
-from glisk.errors import ProviderFailed, Uncertain
+from glisk.errors import NotArrived, ProviderFailed
 from glisk.images.whole import is_whole
 
 LIMIT = 40 * 1024 * 1024
@@ -52,7 +52,7 @@ async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
         await asyncio.sleep(rest)
     if found is not None:
         return found  # so it is
-    raise Uncertain(f"The picture did not arrive: {problem}", provider_code="download")
+    raise NotArrived(f"The picture did not arrive: {problem}", provider_code="download")
 
 
 async def once(client: httpx.AsyncClient, url: str) -> bytes:

@@ -14,7 +14,9 @@ SHORTEST, LONGEST = timedelta(seconds=1), timedelta(hours=1)  # none at all woul
 def asked(response: httpx.Response, in_body: Any = None) -> timedelta | None:
     """In its header, else in its body. None: it does not say."""
     for value in (response.headers.get("retry-after"), in_body):
-        found = seconds_in(value) if seconds_in(value) is not None else until(value, response)
+        found = seconds_in(value)
+        if found is None:
+            found = until(value, response)
         if found is not None:
             return min(max(found, SHORTEST), LONGEST)
     return None

@@ -82,7 +82,9 @@ def broken(error: httpx.TransportError, method: str) -> ProviderError:
     category = "timeout" if isinstance(error, httpx.TimeoutException) else "network"
     said = f"Network {category if category == 'timeout' else 'error'}: {error or type(error).__name__}"
     if isinstance(error, UNSENT):
-        return RateLimited(f"Replicate cannot be reached. {said}", after=A_WHILE, provider_code="unreachable")
+        return RateLimited(
+            f"Replicate cannot be reached. {said}", after=A_WHILE, category="network", provider_code="unreachable"
+        )
     if method == "POST":
         return Uncertain(said, provider_code=category)
     return ProviderFailed(said, category=category, provider_code=category)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from glisk.errors import ProviderError, ProviderFailed, Uncertain
+from glisk.errors import OrderGone, ProviderError, ProviderFailed, Uncertain
 from glisk.providers.download import Downloads
 from glisk.providers.port import Order, Picture, Receipt
 from glisk.providers.prices import Price
@@ -48,10 +48,6 @@ class Terms:
     grace: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 
 
-class Gone(Uncertain):
-    """They do not know it; nobody can tell whether it was paid."""
-
-
 class Replicate:
     name = "replicate"
 
@@ -78,7 +74,7 @@ class Replicate:
         """An order without a receipt may still be there. One that is over cannot be stopped any more, and was paid."""
         try:
             found = await self.known(receipt.value) if receipt.value else await self.find(order, receipt)
-        except Gone:
+        except OrderGone:
             return None
         if found and not output.is_over(found):
             found = await self.api.cancel(found.id)
@@ -162,7 +158,9 @@ class Replicate:
             return await self.api.get(id)
         except ProviderFailed as error:
             if error.provider_code in ("404", "410"):
-                raise Gone(f"Replicate knows no prediction {id}: another account's?", provider_code="gone") from error
+                raise OrderGone(
+                    f"Replicate knows no prediction {id}: another account's?", provider_code="gone"
+                ) from error
             raise
 
     # Waiting
@@ -196,7 +194,7 @@ class Replicate:
     async def known_or_gone(self, id: str) -> Prediction | ProviderError:
         try:
             return await self.known(id)
-        except Gone as error:
+        except OrderGone as error:
             return error
 
 
