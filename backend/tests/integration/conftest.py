@@ -1,8 +1,8 @@
-"""A place where tokens are drawn."""
+"""A link to the database, and a place where tokens are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,15 @@ import pytest
 
 from glisk.dev.standins import replicate_control
 from glisk.dev.standins.replicate_control import ReplicateControl
+from glisk.engine.link import Link
 from tests.drawing import Atelier
+
+
+@pytest.fixture
+async def link(database_url: str) -> AsyncIterator[Link]:
+    link = Link(database_url)
+    yield link
+    await link.close()
 
 
 @pytest.fixture

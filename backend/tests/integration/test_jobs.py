@@ -6,7 +6,6 @@ import asyncio
 import functools
 import json
 import traceback
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -26,13 +25,6 @@ from tests.builders import an_edit
 from tests.engines import Recorder, at_work, finished
 
 pytestmark = pytest.mark.usefixtures("owners")
-
-
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
 
 
 @pytest.fixture

@@ -34,13 +34,6 @@ LANE = Lane("provider", (TOKENS, JOBS))
 OTHER = Workflow("other", JOBS, {"pending": Step("another", "completed")})
 
 
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
-
-
 async def a_lane(connection: Any, concurrency: int, rate: float = 1e9, burst: float = 1e9) -> None:
     await connection.execute(
         "INSERT INTO lanes (lane, max_concurrency, max_rate, rate, burst, tokens) VALUES ('provider', $1, $2, $2, $3, $3)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,13 +14,6 @@ from glisk.engine.link import Link
 from glisk.engine.periodic import Periodic, keep_time
 from glisk.workflows import JOBS
 from tests.engines import enqueue
-
-
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
 
 
 async def opened(link: Link, *, item: int = 7, seed: int = 1, epoch: int = 1) -> ledger.Attempt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -20,13 +19,6 @@ from glisk.workers.staffing import make_lanes
 from glisk.workflows import DANBOORU_TAGGER, IMAGE_GENERATION, JOBS, TOKEN
 from tests.engines import ONE_STEP, Recorder, enqueue
 from tests.integration.test_plans import prepare, scans
-
-
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
 
 
 def staff(lane: str | None = None, limits: Limits | None = None) -> list[Station]:

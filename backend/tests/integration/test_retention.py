@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,6 @@ ENDED = "UPDATE jobs SET status = 'completed', finished_at = now() - make_interv
 OLD_JOBS = """
     INSERT INTO jobs (workflow, status, finished_at)
     SELECT 'simple', 'completed', now() - interval '31 days' FROM generate_series(1, 3)"""
-
-
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
 
 
 async def ended(connection: Any, n: int, days: int = 31) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -39,13 +38,6 @@ STANDING: dict[str, dict[str, Any]] = {
 OPEN = ["detected", "generating", "uploading", "pinning", "ready", "revealing"]
 A_PRINT = "INSERT INTO image_prints (item_id, coarse, fine) VALUES ($1, 0, '')"
 PICTURE = "SELECT image_url, image_key, image_sha256, image_mime, image_cid, metadata_cid FROM tokens_s0 WHERE id = $1"
-
-
-@pytest.fixture
-async def link(database_url: str) -> AsyncIterator[Link]:
-    link = Link(database_url)
-    yield link
-    await link.close()
 
 
 @pytest.fixture

@@ -266,7 +266,7 @@ class Worker:
 
     def told(self, receipt: str) -> None:
         """Whoever placed the order knows it; the others don't mind."""
-        for processor in {id(station.processor): station.processor for station in self.stations}.values():
+        for processor in processors_at(self.stations):
             if isinstance(processor, Hears):
                 processor.hint(receipt)
 
@@ -308,6 +308,11 @@ class Worker:
         while self.claims and not self.stopping.is_set():
             self.work.clear()
             await self.work.wait()
+
+
+def processors_at(stations: Iterable[Station]) -> list[Processor]:
+    """Each once: several stations may share one."""
+    return list({id(station.processor): station.processor for station in stations}.values())
 
 
 def waiting_by_table(stations: Iterable[Station]) -> dict[WorkTable, list[tuple[str, str]]]:

@@ -16,7 +16,7 @@ from glisk.drawing.purse import Purse, Spent
 from glisk.drawing.subject import Subject, subject_of
 from glisk.drawing.verdicts import Verdicts, closing
 from glisk.engine import ledger
-from glisk.engine.claim import Claim
+from glisk.engine.claim import Claim, Hears
 from glisk.engine.decide import Fail, Hold, Verdict, Wait
 from glisk.engine.ledger import Attempt
 from glisk.engine.link import Link, LinkLost, persistently
@@ -143,8 +143,8 @@ class Generating:
 
     def hint(self, receipt: str) -> None:
         """Somebody says that there is news of this order."""
-        if callable(hint := getattr(self.painter, "hint", None)):
-            hint(receipt)
+        if isinstance(self.painter, Hears):
+            self.painter.hint(receipt)
 
     async def close(self) -> None:
         self.acceptance.close()

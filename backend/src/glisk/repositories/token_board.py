@@ -43,6 +43,7 @@ OF_COLLECTION = "($1::text IS NULL OR contract_address = $1) AND ($2::bigint IS 
 NAMED = f"{SEEN} WHERE {OF_COLLECTION} AND token_id = ANY ($3::text[]::numeric[]) ORDER BY id"
 EVERY_FAILED = f"{SEEN} WHERE {OF_COLLECTION} AND status = 'failed' ORDER BY id"
 AS_THEY_ARE = f"{SEEN} WHERE id = ANY ($1::bigint[]) ORDER BY id"
+# Not in prints.py, which loads NumPy and Pillow: a list of tokens need not wait for those.
 FORGET_PRINTS = "DELETE FROM image_prints WHERE item_id = ANY ($1::bigint[])"
 
 

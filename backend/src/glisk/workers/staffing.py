@@ -12,7 +12,7 @@ from glisk.engine.claim import Lasting, Processor
 from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
 from glisk.engine.periodic import Periodic, Returning
-from glisk.engine.worker import Pace, Station
+from glisk.engine.worker import Pace, Station, processors_at
 from glisk.engine.workflow import Workflow
 from glisk.errors import UnknownActiveState
 from glisk.processors import Limits, made, require_sound
@@ -32,7 +32,7 @@ class Crew:
     size: Size
 
     def processors(self) -> list[Processor]:
-        return list({id(station.processor): station.processor for station in self.staff}.values())
+        return processors_at(self.staff)
 
     def works(self, link: Link) -> list[Periodic]:
         return [work for one in self.processors() if isinstance(one, Returning) for work in one.works(link)]
