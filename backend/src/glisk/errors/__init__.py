@@ -9,6 +9,15 @@ GliskError
 │   ├── WouldDestroyPaidWork        GLK-105
 │   ├── UnusableAddress             GLK-106
 │   └── NotOurData                  GLK-107
+├── ChainError                      following a contract
+│   ├── RpcUnreachable              GLK-201
+│   ├── WrongChain                  GLK-202
+│   ├── NotFollowable               GLK-203
+│   ├── StartUnknown                GLK-204
+│   ├── DeepReorg                   GLK-205
+│   ├── MintsMissing                GLK-206
+│   ├── NotFollowed                 GLK-207
+│   └── EmbeddedChainFailed         GLK-208
 ├── GenerationError                 drawing an image
 │   ├── BadImageUrl                 GLK-301
 │   └── ProviderError               whoever draws it
@@ -57,6 +66,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from glisk.errors.base import GliskError
+from glisk.errors.chain import (
+    ChainError,
+    DeepReorg,
+    EmbeddedChainFailed,
+    MintsMissing,
+    NotFollowable,
+    NotFollowed,
+    RpcUnreachable,
+    StartUnknown,
+    WrongChain,
+)
 from glisk.errors.database import (
     DatabaseError,
     DatabaseTooOld,
@@ -128,10 +148,13 @@ __all__ = [
     "BadProcessor",
     "BadSettings",
     "BucketMissing",
+    "ChainError",
     "DataUnwritable",
     "DatabaseError",
     "DatabaseTooOld",
     "DatabaseUnreachable",
+    "DeepReorg",
+    "EmbeddedChainFailed",
     "EmbeddedPostgresFailed",
     "EmbeddedPostgresOtherVersion",
     "EngineError",
@@ -139,8 +162,11 @@ __all__ = [
     "GliskError",
     "LeaseLost",
     "MigrationFailed",
+    "MintsMissing",
     "NotAllowed",
     "NotArrived",
+    "NotFollowable",
+    "NotFollowed",
     "NotOurData",
     "ObjectDamaged",
     "ObjectMissing",
@@ -151,9 +177,11 @@ __all__ = [
     "ProviderFailed",
     "RateLimited",
     "Refused",
+    "RpcUnreachable",
     "SchemaAhead",
     "SchemaBehind",
     "SetupError",
+    "StartUnknown",
     "StorageDown",
     "StorageError",
     "StorageForbidden",
@@ -169,6 +197,7 @@ __all__ = [
     "UnknownWorkflow",
     "UnusableAddress",
     "WouldDestroyPaidWork",
+    "WrongChain",
     "WrongStatus",
     "catalogue",
     "leaves",

@@ -1,0 +1,1 @@
+"""Follows contracts on their chain: no mint is missed, none is a ghost."""
