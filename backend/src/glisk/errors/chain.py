@@ -25,7 +25,9 @@ class WrongChain(ChainError):
 class NotFollowable(ChainError):
     code = "GLK-203"
     summary = "The contract cannot be followed."
-    remedy = "Give the address of an ERC-721 collection in GLISK_CONTRACTS, and an endpoint of its chain in GLISK_RPC_URLS."
+    remedy = (
+        "Give the address of an ERC-721 collection in GLISK_CONTRACTS, and an endpoint of its chain in GLISK_RPC_URLS."
+    )
     exit_code = 2
 
 
