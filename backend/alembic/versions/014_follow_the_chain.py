@@ -22,6 +22,7 @@ def upgrade() -> None:
           safe_no          bigint NOT NULL DEFAULT -1,
           head_no          bigint NOT NULL DEFAULT -1,
           head_at          timestamptz,
+          first_token_id   numeric(78, 0),
           next_token_id    numeric(78, 0),
           halted           text,
           alarm            text,
@@ -67,6 +68,9 @@ def upgrade() -> None:
                                            ELSE num_nulls(first_token_id, quantity, minter, author) = 0 END)
         )""")
     op.execute("CREATE INDEX chain_event_height ON chain_event (chain_id, contract_address, block_number)")
+    op.execute("""
+        CREATE INDEX chain_event_orphaned ON chain_event (chain_id, contract_address, block_number)
+        WHERE orphaned_at IS NOT NULL""")
     op.execute("""
         ALTER TABLE tokens_s0
           ADD minter          text CONSTRAINT minter_is_an_address CHECK (minter ~ '^0x[0-9a-f]{40}$'),

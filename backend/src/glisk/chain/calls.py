@@ -57,6 +57,11 @@ def uint(contract: Contract, data: str, at_block: int | str) -> Call[int | None]
     return Call("eth_call", [{"to": contract.address, "data": data}, at(at_block)], word, may_fail=True)
 
 
+def tagged(tag: str) -> Call[Header | None]:
+    """`safe` or `finalized`; None: the node does not know the tag."""
+    return Call("eth_getBlockByNumber", [tag, False], header, may_fail=True)
+
+
 def supports(contract: Contract, interface: str) -> Call[int | None]:
     return uint(contract, f"{SUPPORTS_INTERFACE}{interface.removeprefix('0x'):0<64}", LATEST)
 

@@ -394,6 +394,7 @@ class ChainCursor(SQLModel, table=True):
     safe_no: int = defaulted(BigInteger, "'-1'::integer", -1)
     head_no: int = defaulted(BigInteger, "'-1'::integer", -1)
     head_at: datetime | None = column(Instant)
+    first_token_id: int | None = column(Uint256)
     next_token_id: int | None = column(Uint256)
     halted: str | None = column(Text)
     alarm: str | None = column(Text)
@@ -421,7 +422,13 @@ class HotBlock(SQLModel, table=True):
 
 class ChainEvent(SQLModel, table=True):
     __tablename__ = "chain_event"
-    __table_args__: ClassVar[Any] = (Index("chain_event_height", "chain_id", "contract_address", "block_number"),)
+    __table_args__: ClassVar[Any] = (
+        Index("chain_event_height", "chain_id", "contract_address", "block_number"),
+        Index(
+            *("chain_event_orphaned", "chain_id", "contract_address", "block_number"),
+            postgresql_where=text("orphaned_at IS NOT NULL"),
+        ),
+    )
 
     chain_id: int = Field(primary_key=True, sa_type=BigInteger)
     block_hash: bytes = Field(primary_key=True, sa_type=LargeBinary)

@@ -72,9 +72,14 @@ def merged(name: str) -> str:
 @cache
 def every_statement(kind: str = "name") -> dict[str, str]:
     """Those that are run; or each `part`, which stands only inside of others."""
-    _, *found = TITLE.split(files("glisk.engine").joinpath("work.sql").read_text())
-    titled = zip(found[::3], found[1::3], found[2::3], strict=True)
-    return {name: without_comments(body) for its_kind, name, body in titled if its_kind == kind}
+    return titled(files("glisk.engine").joinpath("work.sql").read_text(), kind)
+
+
+def titled(text: str, kind: str) -> dict[str, str]:
+    """What a file of statements has under the titles of this kind."""
+    _, *found = TITLE.split(text)
+    sections = zip(found[::3], found[1::3], found[2::3], strict=True)
+    return {name: without_comments(body) for its_kind, name, body in sections if its_kind == kind}
 
 
 def without_comments(body: str) -> str:

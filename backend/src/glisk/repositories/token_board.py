@@ -177,9 +177,14 @@ def rejected(token: Seen) -> str | Not:
 def retried(token: Seen) -> str | Not:
     if token.status != FAILED:
         return Not(f"{token.status}, not failed")
-    if not token.is_drawn:
+    return first_missing(is_drawn=token.is_drawn, is_pinned=token.is_pinned)
+
+
+def first_missing(*, is_drawn: bool, is_pinned: bool) -> str:
+    """Where a token goes on that has come out of its way: at the first step whose facts it lacks."""
+    if not is_drawn:
         return TO_DRAW
-    return TO_REVEAL if token.is_pinned else TO_PIN
+    return TO_REVEAL if is_pinned else TO_PIN
 
 
 def cancelled(token: Seen) -> str | Not:

@@ -45,3 +45,11 @@ class RangeTooWide(RpcTrouble):
 
 class NotThere(RpcTrouble):
     """The node does not have the block, or not yet: it is behind, or on another branch. No evidence of anything."""
+
+
+class Refused(RpcTrouble):
+    """The node will not answer this: the contract reverted (`is_revert`), or the method or its parameters are none it takes."""
+
+    def __init__(self, said: str, *, is_revert: bool = False) -> None:
+        super().__init__(said)
+        self.is_revert = is_revert

@@ -1,0 +1,102 @@
+"""Reads blocks by range: those that were detected, a second time; those that nobody was there for, in parallel and in order.
+
+An empty answer at the head is no evidence of absence, so a block counts only after this look. Where the collection numbers its
+tokens, the numbers must be whole as well: what is missing is asked for again, elsewhere and in smaller pieces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import structlog
+
+from glisk.chain.book import Book, Outdated
+from glisk.chain.pace import Pace
+from glisk.chain.paging import Reader
+from glisk.chain.reading import Read, read_in_parts, union
+from glisk.chain.rpc.pool import Rpc
+from glisk.chain.sequence import is_whole, reaches
+from glisk.chain.taking import Page
+from glisk.errors import MintsMissing
+
+log = structlog.get_logger()
+
+TRIES = 6  # to find a mint that the contract has counted and no log tells of
+
+
+class Confirmer:
+    def __init__(self, book: Book, rpc: Rpc, pace: Pace) -> None:
+        self.book, self.rpc, self.pace = book, rpc, pace
+        self.reader = Reader(rpc, book.contract, pace.at_once)
+
+    async def look(self, head: int) -> bool:
+        """Whether something was confirmed."""
+        last, at = self.last(head), self.book.at
+        if last <= at.confirmed_no:
+            return False
+        parent = at.confirmed_hash if at.tip_no == at.confirmed_no else None
+        async with aclosing(self.reader.reads(at.confirmed_no + 1, last, parent)) as reads:
+            async for found in reads:
+                await self.take(found, head)
+        return True
+
+    def last(self, head: int) -> int:
+        """Up to the tip where there is one: what was detected is compared before anything is added to it. At the head not for
+        every block, since each time costs a question."""
+        at = self.book.at
+        if at.tip_no == at.confirmed_no:
+            return head - self.pace.confirmations
+        last = min(head - self.pace.confirmations, at.tip_no)
+        enough = max(1, self.pace.confirmations // 2)
+        return last if last - at.confirmed_no >= enough else at.confirmed_no
+
+    async def take(self, found: Read, head: int) -> None:
+        at = self.book.at
+        if self.book.contradicts(found, found.page):
+            raise Outdated
+        if at.next_token_id is None:
+            page, reached, alarm = found.page, None, at.alarm
+        else:
+            page, reached, alarm = await self.whole(found, at.next_token_id)
+        taken = await self.book.confirm(found, page, reached, head, alarm)
+        if taken.born or taken.again or taken.undecodable:
+            log.info(
+                "blocks read by range",
+                first=found.first,
+                last=found.last.number,
+                tokens=taken.born,
+                again=taken.again,
+                unread=taken.undecodable,
+            )
+
+    async def whole(self, found: Read, first: int) -> tuple[Page, int, str | None]:
+        """The page with every token the contract has counted, and which one comes next. If that cannot be had: an alarm."""
+        known = [mint for mint in self.book.mints if mint.block_number <= found.last.number]
+        page, expected = found.page, found.next_token_id
+        for attempt in range(TRIES):
+            mints = [*known, *page.mints]
+            if is_whole(first, mints, expected):
+                return page, max(reaches(first, mints), expected or 0), self.book.at.alarm
+            again = await self.again(found, attempt)
+            page, expected = union([page, again.page]), again.next_token_id
+        missing = reaches(first, mints)
+        error = MintsMissing(f"Token {missing} and perhaps more, in blocks {found.first} to {found.last.number}.")
+        log.error(
+            "mints are missing", first_missing=missing, expected=expected, blocks=[found.first, found.last.number]
+        )
+        return page, max(expected or 0, *(mint.first_token_id + mint.quantity for mint in mints), first), str(error)
+
+    async def again(self, found: Read, attempt: int) -> Read:
+        """From another endpoint if there is one, each time in smaller pieces."""
+        log.warning("a mint is missing, reading again", first=found.first, last=found.last.number, attempt=attempt + 1)
+        if attempt:
+            await asyncio.sleep(min(attempt * self.pace.poll.total_seconds(), 5.0))
+        again = await read_in_parts(
+            *(self.rpc, self.book.contract, found.first, found.last.number),
+            4**attempt,
+            found.endpoint if attempt % 2 == 0 else None,
+        )
+        if again.last.hash != found.last.hash:
+            raise Outdated
+        return again

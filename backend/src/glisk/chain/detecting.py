@@ -1,0 +1,126 @@
+"""Reads new blocks at the head, each by its hash, and finds out when some were replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+
+from glisk.chain import calls
+from glisk.chain.book import Book
+from glisk.chain.cursor import linked
+from glisk.chain.mint import Header
+from glisk.chain.pace import Pace
+from glisk.chain.reading import union
+from glisk.chain.rpc.call import NotThere
+from glisk.chain.rpc.pool import Rpc
+from glisk.chain.taking import Page
+from glisk.errors import DeepReorg
+
+log = structlog.get_logger()
+
+AT_ONCE = 16  # blocks in one question
+SURE = 3  # times in a row that a chain must be seen to have been replaced below what was confirmed
+
+
+class Detector:
+    def __init__(self, book: Book, rpc: Rpc, pace: Pace) -> None:
+        self.book, self.rpc, self.pace = book, rpc, pace
+        self.head = book.at.head_no  # the highest that any endpoint has shown
+        self.deep = 0  # how often in a row no common ancestor was found
+
+    async def look(self) -> bool:
+        """Whether there is more to read at once."""
+        answer = await self.rpc.ask(calls.block(calls.LATEST))
+        head: Header | None = answer.results[0]
+        if head is None:
+            return False
+        self.rpc.saw_head(answer.endpoint, head.number)
+        self.head = max(self.head, head.number)
+        if head.number <= self.book.at.tip_no:
+            return False  # no evidence of anything: the node may be behind
+        if head.number - self.book.at.tip_no > self.pace.confirmations + self.pace.hot:
+            return await self.from_far()
+        return await self.advance(head)
+
+    async def advance(self, head: Header) -> bool:
+        tip = self.book.at.tip_no
+        headers = await self.headers(tip + 1, min(head.number, tip + AT_ONCE), head)
+        if not headers:
+            return False
+        if headers[0].parent_hash != self.book.at.tip_hash:
+            return await self.reconcile()
+        self.deep = 0
+        chain = linked(headers, self.book.at.tip_hash)
+        page = await self.page(chain)
+        taken = await self.book.extend(chain, page, self.head)
+        if taken.logs or taken.undecodable:
+            log.info(
+                "mints detected", block=chain[-1].number, tokens=taken.born, again=taken.again, unread=taken.undecodable
+            )
+        return chain[-1].number < head.number
+
+    async def headers(self, first: int, last: int, head: Header) -> list[Header]:
+        """As far as the node has them, all from one node."""
+        if first == head.number:
+            return [head]
+        answer = await self.rpc.ask(*(calls.block(number) for number in range(first, last + 1)))
+        found: list[Header] = []
+        for number, header in enumerate(answer.results, first):
+            if header is None or header.number != number:
+                break
+            found.append(header)
+        return found
+
+    async def page(self, headers: list[Header]) -> Page:
+        """Nothing but what was asked for: a log of another block is no answer."""
+        answer = await self.rpc.ask(*(calls.logs_of(self.book.contract, header.hash) for header in headers))
+        for header, logs in zip(headers, answer.results, strict=True):
+            if any(found.block_hash != header.hash for found in (*logs.mints, *logs.undecodable)):
+                raise NotThere(f"{answer.endpoint} answered about another block than {header.number}")
+        return union(Page(logs.mints, logs.undecodable) for logs in answer.results)
+
+    async def from_far(self) -> bool:
+        """Ranges are read instead; but blocks that we know may have been replaced in the meantime."""
+        at = self.book.at
+        if at.tip_no == at.confirmed_no:
+            return False
+        answer = await self.rpc.ask(calls.block(at.tip_no))
+        header: Header | None = answer.results[0]
+        if header is None or header.hash == at.tip_hash:
+            return False
+        return await self.reconcile()
+
+    async def reconcile(self) -> bool:
+        """Back to the last block that both chains have, as one node shows it."""
+        at = self.book.at
+        numbers = range(at.tip_no, at.confirmed_no - 1, -1)
+        answer = await self.rpc.ask(*(calls.block(number) for number in numbers if number >= 0))
+        shown = [header for header in answer.results if header is not None]
+        if len(shown) < len(answer.results):
+            return False
+        ancestor = next((header.number for header in shown if header.hash == self.book.hash_of(header.number)), None)
+        if ancestor is None and at.confirmed_no >= 0:
+            return await self.not_found(answer.endpoint, shown[-1])
+        if ancestor == at.tip_no:
+            return False  # this node has our chain: another one was asked before
+        back_to = -1 if ancestor is None else ancestor
+        tokens = await self.book.roll_back(back_to)
+        log.warning("blocks were replaced", back_to=back_to, depth=at.tip_no - back_to, tokens=tokens)
+        return True
+
+    async def not_found(self, endpoint: str, header: Header) -> bool:
+        """Below what was confirmed. One node may be wrong, or syncing: only what is seen again and again is believed."""
+        self.deep += 1
+        said: dict[str, Any] = {"block": header.number, "endpoint": endpoint, "times": self.deep}
+        log.warning("a node has another block than the one that was confirmed", **said)
+        if self.deep >= SURE:
+            at = self.book.at
+            ours = f"Block {at.confirmed_no} was {at.confirmed_hash.hex()[:16]}… and is {header.hash.hex()[:16]}… now."
+            error = DeepReorg(
+                ours,
+                fix=f"Compare with a block explorer. If the new chain is right: glisk chain replay --from {at.confirmed_no}",
+            )
+            await self.book.halt(str(error))
+            raise error
+        return False

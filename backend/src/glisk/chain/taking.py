@@ -1,0 +1,84 @@
+"""Takes mints over: logs become rows of chain_event, and tokens with the prompt of their author.
+
+A token that is there already is told of its new mint: one that was mined again keeps its picture, one that is another author's
+now is drawn anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from glisk.chain import reattaching
+from glisk.chain.mint import Contract, Mint, Undecodable
+from glisk.chain.statements import statement
+from glisk.engine import wakeup
+from glisk.engine.store import Fetch
+from glisk.workflows import TOKEN
+
+ACTOR = "listener"
+
+
+class Page(Struct, frozen=True):
+    """What some blocks say about tokens."""
+
+    mints: list[Mint]
+    undecodable: list[Undecodable]
+
+
+class Taken(Struct, frozen=True):
+    """How much of a page was new: logs, tokens that were born, tokens that were there and have another mint now."""
+
+    logs: int = 0
+    born: int = 0
+    again: int = 0
+    undecodable: int = 0
+
+
+async def take(fetch: Fetch, contract: Contract, page: Page) -> Taken:
+    """In the caller's transaction. What was taken before is left alone."""
+    unreadable = await keep_undecodable(fetch, contract, page.undecodable)
+    new = await keep_mints(fetch, contract, page.mints)
+    if not new:
+        return Taken(undecodable=unreadable)
+    await fetch(statement("know_authors"), [mint.author for mint in new])
+    terms = (contract.chain_id, contract.address, *minted(new))
+    (born,) = await fetch(statement("bear_tokens"), *terms, TOKEN.name, ACTOR)
+    expected = sum(mint.quantity for mint in new)
+    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else 0
+    await wakeup.notify(fetch, TOKEN.name)
+    return Taken(len(new), born["n"], again, unreadable)
+
+
+async def keep_mints(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) -> list[Mint]:
+    if not mints:
+        return []
+    terms = (contract.chain_id, contract.address, *minted(mints), [mint.kind for mint in mints])
+    new = {(row["block_hash"], row["log_index"]) for row in await fetch(statement("keep_mints"), *terms)}
+    if len(new) == len(mints):
+        return list(mints)
+    return [mint for mint in mints if (mint.block_hash, mint.log_index) in new]
+
+
+async def keep_undecodable(fetch: Fetch, contract: Contract, logs: Sequence[Undecodable]) -> int:
+    if not logs:
+        return 0
+    columns = zip(
+        *(
+            (log.block_number, log.block_hash, log.log_index, log.tx_hash, log.problem, bytes(log.raw).decode())
+            for log in logs
+        ),
+        strict=True,
+    )
+    return len(await fetch(statement("keep_undecodable"), contract.chain_id, contract.address, *map(list, columns)))
+
+
+def minted(mints: Iterable[Mint]) -> tuple[list[Any], ...]:
+    """A column each. Token ids as text: they may have 78 digits."""
+    rows = (
+        (m.block_number, m.block_hash, m.log_index, m.tx_hash, str(m.first_token_id), m.quantity, m.minter, m.author)
+        for m in mints
+    )
+    return tuple(map(list, zip(*rows, strict=True)))
