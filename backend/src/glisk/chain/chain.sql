@@ -3,7 +3,7 @@
 
 -- name: create_cursor (chain, contract, start, hash of the block before, first token)
 INSERT INTO chain_cursor (chain_id, contract_address, start_no, tip_no, tip_hash, confirmed_no, confirmed_hash, first_token_id, next_token_id)
-VALUES ($1, $2, $3, $3 - 1, $4, $3 - 1, $4, $5::text::numeric, $5::text::numeric) ON CONFLICT DO NOTHING
+VALUES ($1, $2, $3::bigint, $3::bigint - 1, $4, $3::bigint - 1, $4, $5::text::numeric, $5::text::numeric) ON CONFLICT DO NOTHING
 
 -- part: cursor ()
 epoch, start_no, tip_no, tip_hash, confirmed_no, confirmed_hash, safe_no, head_no, first_token_id::text, next_token_id::text, halted, alarm
