@@ -23,6 +23,7 @@ class Book:
     def __init__(self, link: Link, at: Cursor, hot: dict[int, Header], mints: Iterable[Mint]) -> None:
         self.link, self.at, self.hot = link, at, hot
         self.mints = list(mints)  # of the hot blocks
+        self.rollbacks = 0
         self.lock = asyncio.Lock()
 
     @classmethod
@@ -45,7 +46,7 @@ class Book:
         """Blocks that were read for the first time, on top of the tip."""
         async with self.lock:
             if headers[0].parent_hash != self.at.tip_hash:
-                raise Outdated
+                raise Outdated(f"block {headers[0].number} does not follow on block {self.at.tip_no}")
             to = self.at.changed(
                 tip_no=headers[-1].number, tip_hash=headers[-1].hash, head_no=max(head, self.at.head_no)
             )
@@ -61,7 +62,7 @@ class Book:
         """Blocks that were read for the second time, or by range for the first. What left the chain there is gone for good."""
         async with self.lock:
             if found.first != self.at.confirmed_no + 1 or self.contradicts(found, page):
-                raise Outdated
+                raise Outdated(f"what was read up to block {found.last.number} is not what is known of it")
             to = self.confirmed(found.last).changed(
                 next_token_id=next_token_id,
                 safe_no=found.last.number if found.safe is None else found.safe,
@@ -80,7 +81,9 @@ class Book:
         return moved if self.at.tip_no >= last.number else moved.changed(tip_no=last.number, tip_hash=last.hash)
 
     def contradicts(self, found: Read, page: Page) -> bool:
-        """Of a block that we know it has another hash."""
+        """Of a block that we know it has another hash; or it goes beyond those we know, and passes some by on its way."""
+        if self.hot and found.last.number > self.at.tip_no:
+            return True
         logs: tuple[Mint | Undecodable, ...] = (*page.mints, *page.undecodable)
         hashes = {log.block_number: log.block_hash for log in logs}
         hashes[found.last.number] = found.last.hash
@@ -103,6 +106,7 @@ class Book:
                 told = {"ancestor": ancestor, "depth": depth, "tip": self.at.tip_no, "orphaned": gone["tokens"]}
                 await cursor.tell(fetch, "reorg", ACTOR, self.contract, **told)
             self.forget(to)
+            self.rollbacks += 1
             return int(gone["tokens"])
 
     def forget(self, to: Cursor) -> None:

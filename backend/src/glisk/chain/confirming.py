@@ -35,10 +35,10 @@ class Confirmer:
         last, at = self.last(head), self.book.at
         if last <= at.confirmed_no:
             return False
-        parent = at.confirmed_hash if at.tip_no == at.confirmed_no else None
+        parent, rollbacks = at.confirmed_hash if at.tip_no == at.confirmed_no else None, self.book.rollbacks
         async with aclosing(self.reader.reads(at.confirmed_no + 1, last, parent)) as reads:
             async for found in reads:
-                await self.take(found, head)
+                await self.take(found, head, rollbacks)
         return True
 
     def last(self, head: int) -> int:
@@ -51,14 +51,18 @@ class Confirmer:
         enough = max(1, self.pace.confirmations // 2)
         return last if last - at.confirmed_no >= enough else at.confirmed_no
 
-    async def take(self, found: Read, head: int) -> None:
+    async def take(self, found: Read, head: int, rollbacks: int) -> None:
         at = self.book.at
         if self.book.contradicts(found, found.page):
-            raise Outdated
+            raise Outdated(f"block {found.last.number} is another one by now")
         if at.next_token_id is None:
             page, reached, alarm = found.page, None, at.alarm
         else:
             page, reached, alarm = await self.whole(found, at.next_token_id)
+        if self.book.rollbacks != rollbacks:
+            raise Outdated(
+                "blocks were replaced while these were read"
+            )  # and what was known of them went into the count
         taken = await self.book.confirm(found, page, reached, head, alarm)
         if taken.born or taken.again or taken.undecodable:
             log.info(
@@ -98,5 +102,5 @@ class Confirmer:
             found.endpoint if attempt % 2 == 0 else None,
         )
         if again.last.hash != found.last.hash:
-            raise Outdated
+            raise Outdated(f"block {found.last.number} is another one on {again.endpoint}")
         return again
