@@ -131,7 +131,7 @@ def may_be_a_mint(log: Spoilt, address: str) -> bool:
 
 
 def place(log: Log | Spoilt) -> Place:
-    return *block(log.blockNumber, log.blockHash), word(log.transactionHash), number(log.logIndex, 31)
+    return *block(log.blockNumber, log.blockHash), hash_in(log.transactionHash), number(log.logIndex, 31)
 
 
 def transfer(topics: list[str], data: str) -> Tokens | None:
@@ -167,14 +167,14 @@ def several(first_word: bytes, quantity: int, minter: str, author: str) -> Token
 
 
 def sliced(shape: struct.Struct, topics: list[str], data: str) -> tuple[bytes, ...]:
-    """The three topics after the first, and the data. Every length counts: fromhex() passes over spaces."""
+    """The three topics after the first, and the data."""
     if len(topics) != 4:
         raise ValueError(f"has {len(topics)} topics, not 4")
     _, a, b, c = topics
+    words = unhexed(f"{a[2:]}{b[2:]}{c[2:]}{data[2:]}")
     if not (len(a) == len(b) == len(c) == 66 and a[:2] == b[:2] == c[:2] == data[:2] == "0x"):
         raise ValueError("has a topic that is not 32 bytes, or data without 0x")
-    words = bytes.fromhex(f"{a[2:]}{b[2:]}{c[2:]}{data[2:]}")
-    if len(words) != shape.size or 2 * len(words) != 192 + len(data) - 2:
+    if len(words) != shape.size:
         raise ValueError(f"has {len(words) - 96} bytes of data, not {shape.size - 96}")
     return shape.unpack(words)
 
@@ -189,15 +189,26 @@ def integer(found: bytes) -> int:
     return int.from_bytes(found, "big")
 
 
+def unhexed(text: str) -> bytes:
+    """The length counts: fromhex() passes over spaces."""
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b""
+    if 2 * len(found) != len(text):
+        raise ValueError(f"{text[:80]!r} is not hexadecimal")
+    return found
+
+
 @lru_cache(256)  # a block's logs come one after the other
 def block(number_text: str, hash_text: str) -> tuple[int, bytes]:
-    return number(number_text, 63), word(hash_text)
+    return number(number_text, 63), hash_in(hash_text)
 
 
-def word(text: str) -> bytes:
-    if len(text) == 66 and text[:2] == "0x" and len(found := bytes.fromhex(text[2:])) == 32:
-        return found
-    raise ValueError(f"{text[:80]!r} is not a hash")
+def hash_in(text: str) -> bytes:
+    if len(text) != 66 or text[:2] != "0x":
+        raise ValueError(f"{text[:80]!r} is not a hash")
+    return unhexed(text[2:])
 
 
 @lru_cache(1024)
