@@ -7,8 +7,9 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from glisk.api import server
+from glisk.api import server, webhooks
 from glisk.api.app import create_app
+from glisk.chain import waking
 from glisk.db import migrate
 from glisk.db.server import check, require_head
 from glisk.dev import data_dir
@@ -51,7 +52,11 @@ def run_server(settings: Settings, url: str, listener: socket.socket, say: Say) 
 async def answer(settings: Settings, url: str, listener: socket.socket, on_ready: Callable[[], None]) -> None:
     link = Link(url)
     prepare_objects(settings)
-    app = create_app(Objects.of(settings), text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch))
+    app = create_app(
+        Objects.of(settings),
+        webhooks.replicate(text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch)),
+        webhooks.alchemy(text(settings.alchemy_signing_key), partial(waking.wake, link.fetch)),
+    )
     try:
         await server.serve(app, listener, on_ready)
     finally:

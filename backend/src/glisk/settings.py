@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from glisk import addresses
 from glisk.errors import BadSettings, Problem
 from glisk.prompts import prompt_problem
 
@@ -37,6 +38,19 @@ def in_ascii(value: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]*", value.get_secret_value()):
         raise ValueError("letters, digits and signs without spaces are wanted: it is sent in a header")
     return value
+
+
+class NodeUrls(SecretStr):
+    """URLs whose paths are keys: only their servers may be shown."""
+
+
+def nodes(value: NodeUrls) -> NodeUrls:
+    return NodeUrls(",".join(addresses.nodes_in(value.get_secret_value())))
+
+
+def collections(value: str) -> str:
+    found = addresses.contracts_in(value)
+    return ",".join(address if chain is None else f"{chain}:{address}" for chain, address in found)
 
 
 def drawable(value: str) -> str:
@@ -107,6 +121,38 @@ class Settings(BaseSettings):
     public_url: Annotated[str, AfterValidator(http_url)] = Field(
         default="",
         description="Where the world finds the HTTP server, for instance https://glisk.example. Empty: http://HOST:PORT. With it providers can tell us when a picture is done.",
+    )
+    rpc_urls: Annotated[NodeUrls, AfterValidator(nodes)] = Field(
+        default=NodeUrls(""),
+        description="Nodes of the chain to ask, separated by commas: http(s) ones are asked, in this order, ws(s) ones tell of new blocks.",
+        json_schema_extra={"part": "chain", "embedded": "a development chain of our own, with a collection on it"},
+    )
+    contracts: Annotated[str, AfterValidator(collections)] = Field(
+        default="",
+        description="The ERC-721 collections to follow, separated by commas: their addresses, or chain:address with the chain's id, for instance 8453:0x….",
+    )
+    confirmations: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="How many blocks must have come after a mint before it counts as confirmed. Empty: 10, on the embedded chain 1.",
+    )
+    start_block: int | None = Field(
+        default=None,
+        ge=0,
+        le=2**62,
+        description="The block to start reading at. Empty: the one in which the contract was deployed.",
+    )
+    poll_seconds: float = Field(
+        default=1.0,
+        ge=0.05,
+        le=3600,
+        allow_inf_nan=False,
+        description="Seconds between looks at the chain's newest block, besides being told of it.",
+    )
+    alchemy_signing_key: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
+        default=SecretStr(""),
+        description="The signing key of an Alchemy webhook that calls POST /webhooks/alchemy: every call makes us look at the chain at once.",
     )
     image_provider: Literal["", "studio", "replicate", "sd_webui"] = Field(
         default="",
@@ -226,7 +272,7 @@ def load(root: Path | None = None) -> Settings:
     except ValidationError as error:
         problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
         raise BadSettings(problems) from error
-    problems += half_filled(settings)
+    problems += half_filled(settings) + half_followed(settings)
     settings = settings.model_copy(
         update={"data_dir": root / settings.data_dir.expanduser(), **known_elsewhere(settings, root / ".env")}
     )
@@ -279,9 +325,17 @@ def half_filled(settings: Settings) -> list[Problem]:
     return [as_problem(name, text(getattr(settings, name)), f"{wanted[name]}{because}") for name in lacking]
 
 
+def half_followed(settings: Settings) -> list[Problem]:
+    """A collection without nodes would silently be another: that of the embedded chain."""
+    given, lacking = ("rpc_urls", "contracts") if settings.contracts == "" else ("contracts", "rpc_urls")
+    if not text(getattr(settings, given)) or text(getattr(settings, lacking)):
+        return []
+    return [as_problem(lacking, "", f"a value is wanted, since {variable(given)} is set")]
+
+
 def as_problem(name: object, value: object, message: str) -> Problem:
-    is_secret = Settings.model_fields[str(name)].annotation is SecretStr
-    seen = SecretStr(str(value)) if is_secret else value
+    kind = Settings.model_fields[str(name)].annotation
+    seen = kind(str(value)) if isinstance(kind, type) and issubclass(kind, SecretStr) else value
     return Problem(variable(str(name)), masked(seen), message.removeprefix("Value error, "))
 
 
@@ -294,8 +348,10 @@ def text(value: object) -> str:
 
 
 def masked(value: object) -> str:
-    """Fit for a screen: of a URL only the password is hidden, any other secret is hidden whole."""
+    """Fit for a screen: of a URL only the password or the key is hidden, any other secret is hidden whole."""
     plain = text(value)
+    if isinstance(value, NodeUrls):
+        return repr(addresses.shown_nodes(plain))
     if isinstance(value, SecretStr) and plain and "://" not in plain:
         return "'***'"
     return repr(without_passwords(plain))

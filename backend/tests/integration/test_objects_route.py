@@ -22,10 +22,6 @@ DATA = b"an image of some length"
 ABSENT = f"/objects/sha256/ab/{'ab' * 32}.webp"
 
 
-async def silent(_: str) -> None:
-    """Nobody waits for news here."""
-
-
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with serving(tmp_path_factory.mktemp("s3")) as url:
@@ -52,7 +48,7 @@ async def path(objects: Objects) -> str:
 
 @asynccontextmanager
 async def visiting(objects: Objects) -> AsyncIterator[httpx.AsyncClient]:
-    async with served(create_app(objects, "", silent)) as url, httpx.AsyncClient(base_url=url) as browser:
+    async with served(create_app(objects)) as url, httpx.AsyncClient(base_url=url) as browser:
         yield browser
 
 
@@ -178,6 +174,6 @@ async def test_a_storage_in_trouble_is_a_503_that_names_no_server_of_ours() -> N
 
 
 async def test_the_api_describes_it(objects: Objects) -> None:
-    described = create_app(objects, "", silent).openapi()["paths"]["/objects/{key}"]
+    described = create_app(objects).openapi()["paths"]["/objects/{key}"]
     assert set(described) == {"get"}
     assert {"200", "206", "304", "404", "416", "503"} <= set(described["get"]["responses"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glisk import settings
+from glisk import addresses, settings
 from glisk.errors import BadSettings
 
 
@@ -146,3 +146,99 @@ def test_links_to_us_start_at_the_public_address(
     for name, value in given.items():
         monkeypatch.setenv(f"GLISK_{name}", value)
     assert settings.load(tmp_path).address == address
+
+
+NODE = "https://base-mainnet.example/v2/hunter2"
+CONTRACT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"  # from EIP-55
+
+
+def test_a_chain_of_ones_own_is_a_real_part_whose_keys_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_RPC_URLS", f" {NODE}, wss://other.example:8546/hunter2 ,http://127.0.0.1:8545")
+    monkeypatch.setenv("GLISK_CONTRACTS", f"8453:{CONTRACT},\n{CONTRACT.upper().replace('X', 'x')}")
+    found = settings.load(tmp_path)
+    assert found.real_parts() == {"chain": "GLISK_RPC_URLS"}
+    assert addresses.nodes_in(settings.text(found.rpc_urls)) == [
+        NODE,
+        "wss://other.example:8546/hunter2",
+        "http://127.0.0.1:8545",
+    ]
+    assert addresses.contracts_in(found.contracts) == [(8453, CONTRACT.lower()), (None, CONTRACT.lower())]
+    shown = "'https://base-mainnet.example/***,wss://other.example:8546/***,http://127.0.0.1:8545'"
+    assert settings.masked(found.rpc_urls) == shown
+    assert "hunter2" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "lacking"), [("RPC_URLS", "CONTRACTS"), ("CONTRACTS", "RPC_URLS")], ids=["nodes", "contracts"]
+)
+def test_contracts_and_nodes_come_together(
+    given: str, lacking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"GLISK_{given}", {"RPC_URLS": NODE, "CONTRACTS": CONTRACT}[given])
+    assert problems(tmp_path) == [f"GLISK_{lacking} is '': a value is wanted, since GLISK_{given} is set"]
+
+
+@pytest.mark.parametrize(
+    ("urls", "complaint"),
+    [
+        ("htps://host/hunter2", "number 1 is none"),
+        (f"{NODE},host/hunter2", "number 2 is none"),
+        ("https:///hunter2", "number 1 is none"),
+        ("https://host:hunter2/", "number 1 is none"),
+        ("http://user:hunter2@host:99999", "number 1 is none"),
+        ("http://user:hun/ter2@host", "number 1 is none"),
+        (f"{NODE},{NODE}", "one of https://base-mainnet.example/*** stands there twice"),
+        ("wss://host/hunter2", "an http(s) URL is wanted too"),
+    ],
+)
+def test_a_node_has_a_url(urls: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_RPC_URLS", urls)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith("GLISK_RPC_URLS is ")
+    assert complaint in problem
+    assert not any(part in problem for part in ("hunter2", "hun/", "ter2"))
+
+
+@pytest.mark.parametrize(
+    ("contracts", "complaint"),
+    [
+        ("0x12", "'0x12' is neither"),
+        (CONTRACT[2:], "0x and 40 hex digits are wanted"),
+        (f"{CONTRACT}0", "0x and 40 hex digits are wanted"),
+        (f"base:{CONTRACT}", "CHAIN:0x… with the chain's id"),
+        (f"0:{CONTRACT}", "CHAIN:0x… with the chain's id"),
+        (CONTRACT.replace("aAeb", "aaeb"), "is mistyped: its capitals, which are a checksum, do not fit"),
+        (f"{CONTRACT},{CONTRACT.lower()}", f"{CONTRACT.lower()} stands there twice"),
+        (f"1:{CONTRACT},8453:{CONTRACT},1:{CONTRACT}", f"1:{CONTRACT.lower()} stands there twice"),
+    ],
+)
+def test_a_contract_has_an_address(
+    contracts: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_CONTRACTS", contracts)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith("GLISK_CONTRACTS is ")
+    assert complaint in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CONFIRMATIONS", "0"),
+        ("CONFIRMATIONS", "some"),
+        ("START_BLOCK", "-1"),
+        ("POLL_SECONDS", "0"),
+        ("POLL_SECONDS", "nan"),
+        ("POLL_SECONDS", "inf"),
+        ("ALCHEMY_SIGNING_KEY", "schlüssel"),
+    ],
+)
+def test_how_a_chain_is_followed_has_its_limits(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"GLISK_{name}", value)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith(f"GLISK_{name} is ")
+    assert "schlüssel" not in problem

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from pydantic import BaseModel
 
 from glisk import __version__
-from glisk.api import objects, refusal, webhooks
-from glisk.api.webhooks import Tell
+from glisk.api import objects, refusal
 from glisk.errors import GliskError
 from glisk.storage.objects import Objects
 
@@ -17,12 +16,12 @@ class Health(BaseModel):
     version: str
 
 
-def create_app(stored: Objects, webhook_secret: str, tell: Tell) -> FastAPI:
-    """`tell`: that there is news of an order, to whoever placed it."""
+def create_app(stored: Objects, *further: APIRouter) -> FastAPI:
+    """`further`: the routes that need somebody behind them, like webhooks."""
     app = FastAPI(title="Glisk", version=__version__, summary="Every mint becomes art.")
     app.add_api_route("/health", health, methods=["GET"], response_model=Health, tags=["operations"])
-    app.include_router(objects.router(stored))
-    app.include_router(webhooks.router(webhook_secret, tell))
+    for routes in (objects.router(stored), *further):
+        app.include_router(routes)
     app.add_exception_handler(GliskError, refusal.answer)
     return app
 

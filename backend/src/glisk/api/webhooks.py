@@ -1,7 +1,7 @@
-"""POST /webhooks/replicate: somebody says that a prediction is done. If it is Replicate, our workers look at once.
+"""POST /webhooks/…: somebody says that there is news. If it is who we think, our workers or the listener look at once.
 
-The news itself is not believed, only that there is some: the prediction is asked for. So a webhook that comes twice, late,
-out of order or never changes nothing but when we look.
+The news itself is not believed, only that there is some: the prediction, or the chain, is asked. So a webhook that comes
+twice, late, out of order or never changes nothing but when we look.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 Tell: TypeAlias = Callable[[str], Awaitable[None]]
+Wake: TypeAlias = Callable[[], Awaitable[None]]
 
 LARGEST = 2 * 1024 * 1024
 TOLERANCE_S = 300.0  # an older one may be a replay
@@ -28,24 +29,43 @@ class News(msgspec.Struct):
     id: str
 
 
-def router(secret: str, tell: Tell, now: Callable[[], float] = time.time) -> APIRouter:
-    """`secret` is whsec_…; without one nobody can be told apart, and nobody is let in."""
-    routes = APIRouter()
+def replicate(secret: str, tell: Tell, now: Callable[[], float] = time.time) -> APIRouter:
+    """A prediction is done: `tell` which. `secret` is whsec_…; without one nobody can be told apart, and nobody is let in."""
 
-    @routes.post("/webhooks/replicate")
-    async def replicate(request: Request) -> Response:
-        body = await body_of(request)
-        if body is None:
-            return Response(status_code=413)
-        if not is_signed(secret, request.headers, body, now()):
-            return Response(status_code=401)
+    async def hear(body: bytes) -> int:
         try:
             receipt = msgspec.json.decode(body, type=News).id
         except msgspec.MsgspecError:
-            return Response(status_code=400)
+            return 400
         if re.fullmatch(r"[\w-]{1,100}", receipt):
             await tell(receipt)
-        return Response(status_code=204)
+        return 204
+
+    return route("replicate", lambda headers, body: is_signed(secret, headers, body, now()), hear)
+
+
+def alchemy(key: str, wake: Wake) -> APIRouter:
+    """Something has happened on the chain: `wake` whoever looks at it. Without a key nobody is let in."""
+
+    async def hear(_: bytes) -> int:
+        await wake()
+        return 204
+
+    return route("alchemy", lambda headers, body: is_signed_by_alchemy(key, headers, body), hear)
+
+
+def route(
+    sender: str, is_theirs: Callable[[Mapping[str, str], bytes], bool], hear: Callable[[bytes], Awaitable[int]]
+) -> APIRouter:
+    """Only what is signed is heard."""
+    routes = APIRouter()
+
+    @routes.post(f"/webhooks/{sender}", operation_id=f"webhook_of_{sender}")
+    async def webhook(request: Request) -> Response:
+        body = await body_of(request)
+        if body is None:
+            return Response(status_code=413)
+        return Response(status_code=await hear(body) if is_theirs(request.headers, body) else 401)
 
     return routes
 
@@ -68,6 +88,13 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
         return False
     expected = hmac.digest(key, f"{id}.{at}.".encode() + body, hashlib.sha256)
     return any(hmac.compare_digest(expected, decoded(one)) for one in signatures.split() if one.startswith("v1,"))
+
+
+def is_signed_by_alchemy(key: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """An HMAC over the body, in hex digits. It has no time in it: whoever repeats one makes us look, and no more."""
+    given = headers.get("x-alchemy-signature", "").encode()
+    expected = hmac.new(key.encode(), body, hashlib.sha256).hexdigest().encode()
+    return bool(key) and hmac.compare_digest(expected, given)
 
 
 def decoded(text: str) -> bytes:
