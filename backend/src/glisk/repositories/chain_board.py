@@ -1,0 +1,85 @@
+"""Contracts as people look at them: how far each has been read, what was reorganised, which of its tokens are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from glisk.repositories.board import Board
+from glisk.repositories.token_board import ANY, OF_COLLECTION, Collection
+
+# Tokens are counted along their key and orphans along their status, so that a million of them are no long wait.
+STATUS = f"""
+    SELECT chain_id AS chain, contract_address AS contract, NULLIF(head_no, -1) AS head, tip_no AS tip, confirmed_no AS confirmed,
+      NULLIF(safe_no, -1) AS safe, GREATEST(head_no - tip_no, 0) AS tip_lag, GREATEST(head_no - confirmed_no, 0) AS confirmed_lag,
+      round(extract(epoch FROM now() - updated_at))::bigint AS seconds_ago, all_tokens - orphaned AS tokens, orphaned, undecodable,
+      reorgs, last_reorg_at, halted, alarm
+    FROM chain_cursor c,
+      LATERAL (SELECT count(*) AS all_tokens FROM tokens_s0 t
+               WHERE t.chain_id = c.chain_id AND t.contract_address = c.contract_address) AS x,
+      LATERAL (SELECT count(*) AS orphaned FROM tokens_s0 t
+               WHERE t.chain_id = c.chain_id AND t.contract_address = c.contract_address AND t.status = 'orphaned') AS y,
+      LATERAL (SELECT count(*) AS undecodable FROM chain_event e WHERE e.chain_id = c.chain_id
+                 AND e.contract_address = c.contract_address AND e.kind = 'undecodable' AND e.orphaned_at IS NULL) AS z,
+      LATERAL (SELECT count(*) AS reorgs, max(at) AS last_reorg_at FROM events WHERE item_id IS NULL AND to_status = 'reorg'
+                 AND data @> jsonb_build_object('chain_id', c.chain_id, 'contract', c.contract_address)) AS r
+    WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address"""
+FOLLOWED = f"""
+    SELECT chain_id, contract_address AS address, start_no AS start, confirmed_no AS confirmed, head_no AS head, halted FROM chain_cursor
+    WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address"""
+# A reorganisation that was too deep is one too, and the one that matters most.
+REORGS = """
+    SELECT at, to_status AS what, (data ->> 'chain_id')::bigint AS chain, data ->> 'contract' AS contract,
+      (data ->> 'ancestor')::bigint AS ancestor, (data ->> 'depth')::bigint AS depth, (data ->> 'tip')::bigint AS tip,
+      (data ->> 'orphaned')::bigint AS orphaned, data ->> 'reason' AS reason
+    FROM events WHERE item_id IS NULL AND to_status IN ('reorg', 'halted')
+      AND ($1::text IS NULL OR data ->> 'contract' = $1) AND ($2::bigint IS NULL OR (data ->> 'chain_id')::bigint = $2)
+    ORDER BY event_id DESC LIMIT $3"""
+GAPS = """
+    SELECT (before + 1)::text AS first, (token_id - 1)::text AS last
+    FROM (SELECT token_id, lag(token_id, 1, $3::text::numeric - 1) OVER (ORDER BY token_id) AS before FROM tokens_s0
+          WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND token_id >= $3::text::numeric) AS t
+    WHERE token_id > before + 1 ORDER BY token_id LIMIT $4"""
+AROUND = """
+    SELECT (SELECT mint_block FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND token_id < $3::text::numeric
+              AND status <> 'orphaned' ORDER BY token_id DESC LIMIT 1) AS after,
+           (SELECT mint_block FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND token_id > $4::text::numeric
+              AND status <> 'orphaned' ORDER BY token_id LIMIT 1) AS before"""
+
+
+class Followed(Struct, frozen=True):
+    """A contract of which something has been read: from which block on, and up to which one for sure."""
+
+    chain_id: int
+    address: str
+    start: int
+    confirmed: int
+    head: int  # -1: not known
+    halted: str | None
+
+    def __str__(self) -> str:
+        return f"{self.chain_id}:{self.address}"
+
+
+class ChainBoard(Board):
+    async def status(self, of: Collection = ANY) -> list[dict[str, Any]]:
+        return await self.listed(STATUS, of.contract, of.chain)
+
+    async def followed(self, of: Collection = ANY) -> list[Followed]:
+        return [Followed(**row) for row in await self.listed(FOLLOWED, of.contract, of.chain)]
+
+    async def reorgs(self, limit: int = 50, of: Collection = ANY) -> list[dict[str, Any]]:
+        """The newest first."""
+        return await self.listed(REORGS, of.contract, of.chain, limit)
+
+    async def gaps(self, chain_id: int, address: str, first: int, limit: int | None = None) -> list[tuple[int, int]]:
+        """Ids, from `first` up to the largest there is, of which no token is on the chain as far as we know: each row of them from
+        its first to its last."""
+        rows = await self.link.fetch(GAPS, chain_id, address, str(first), limit)
+        return [(int(row["first"]), int(row["last"])) for row in rows]
+
+    async def around(self, chain_id: int, address: str, first: int, last: int) -> tuple[int | None, int | None]:
+        """The blocks between which the tokens of a gap were minted, if ids are given in order."""
+        (row,) = await self.link.fetch(AROUND, chain_id, address, str(first), str(last))
+        return row["after"], row["before"]
