@@ -10,7 +10,7 @@ from glisk.repositories.board import Board
 from glisk.repositories.token_board import ANY, OF_COLLECTION, Collection
 
 # Tokens are counted along their key and orphans along their status, so that a million of them are no long wait.
-STATUS = f"""
+READ = """
     SELECT chain_id AS chain, contract_address AS contract, NULLIF(head_no, -1) AS head, tip_no AS tip, confirmed_no AS confirmed,
       NULLIF(safe_no, -1) AS safe, GREATEST(head_no - tip_no, 0) AS tip_lag, GREATEST(head_no - confirmed_no, 0) AS confirmed_lag,
       round(extract(epoch FROM now() - updated_at))::bigint AS seconds_ago, all_tokens - orphaned AS tokens, orphaned, undecodable,
@@ -23,11 +23,10 @@ STATUS = f"""
       LATERAL (SELECT count(*) AS undecodable FROM chain_event e WHERE e.chain_id = c.chain_id
                  AND e.contract_address = c.contract_address AND e.kind = 'undecodable' AND e.orphaned_at IS NULL) AS z,
       LATERAL (SELECT count(*) AS reorgs, max(at) AS last_reorg_at FROM events WHERE item_id IS NULL AND to_status = 'reorg'
-                 AND data @> jsonb_build_object('chain_id', c.chain_id, 'contract', c.contract_address)) AS r
-    WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address"""
-FOLLOWED = f"""
-    SELECT chain_id, contract_address AS address, start_no AS start, confirmed_no AS confirmed, head_no AS head, halted FROM chain_cursor
-    WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address"""
+                 AND data @> jsonb_build_object('chain_id', c.chain_id, 'contract', c.contract_address)) AS r"""
+CURSORS = """
+    SELECT chain_id, contract_address AS address, start_no AS start, confirmed_no AS confirmed, head_no AS head, halted FROM chain_cursor"""
+STATUS, FOLLOWED = (f"{some} WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address" for some in (READ, CURSORS))
 # A reorganisation that was too deep is one too, and the one that matters most.
 REORGS = """
     SELECT at, to_status AS what, (data ->> 'chain_id')::bigint AS chain, data ->> 'contract' AS contract,
