@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 Question = dict[str, Any]
 
@@ -211,7 +212,7 @@ async def send(node: Node, reply: Reply, writer: asyncio.StreamWriter) -> bool:
 
 
 class Socket:
-    """A WebSocket of a node. `silent`: it takes subscriptions and says nothing more."""
+    """A WebSocket of a node: it takes subscriptions, unless it `refuses`, and says only what it is told to."""
 
     def __init__(self) -> None:
         self.url, self.subscribed = "", asyncio.Condition()
@@ -240,16 +241,16 @@ class Socket:
     async def tell(self, numbers: Sequence[int]) -> None:
         for number in numbers:
             head = {"subscription": "0xcd0c3e8af590364c", "result": {"number": hex(number)}}
-            message = json.dumps({"jsonrpc": "2.0", "method": "eth_subscription", "params": head})
-            for visitor in self.visitors:
-                await visitor.send(message)
+            await self.say(json.dumps({"jsonrpc": "2.0", "method": "eth_subscription", "params": head}))
 
     async def say(self, text: str) -> None:
-        for visitor in self.visitors:
-            await visitor.send(text)
+        for visitor in list(self.visitors):
+            with suppress(ConnectionClosed):
+                await visitor.send(text)
 
     async def hang_up(self) -> None:
-        for visitor in list(self.visitors):
+        gone, self.visitors = self.visitors, []
+        for visitor in gone:
             await visitor.close(1011, "as told")
 
 

@@ -16,15 +16,16 @@ STATE = ("eth_call", "eth_getCode", "eth_getStorageAt", "eth_getBalance")
 
 # So many answers, so many bytes, so much time: a matter of these blocks, not of how many they are.
 DENSE = re.compile(
-    r"more than [\d,.]+k? (results|logs)|(response|log|logs|body)( is)? (size|too (large|big))|size (exceed|limit)|too many (logs|results)"
-    r"|exceeds? (max|maximum|limit of)? ?(results|logs)|max(imum)? (results|logs)|logs matched|query timeout|timeout on the free|^limit exceeded$"
-    r"|response size|reduc\w+ your block range|result set|results? (limit|exceed)|logs exceed",
+    r"more than [\d,.]+k? (results|logs)|too many (logs|results)|max(imum)? (results|logs)|logs matched|response (is )?(size|too (large|big))"
+    r"|size (exceed|limit)|query timeout|timeout on the free|reduc\w+ your block range|^limit exceeded$",
     re.IGNORECASE,
 )
-WIDE = re.compile(
-    r"block ?range|ranges? (is )?(too|over)|range \d+ exceeds|blocks? (distance|span|interval)|too (many|wide) blocks|requested too many blocks"
-    r"|limited to (a )?[\d,. -]+k? ?(block|range)|at most [\d,.]+k? blocks|(max|maximum|allowed|limit)\w* (block )?range|range limit"
-    r"|smaller than size|range (is )?(too|allowed|exceed)|exceeds the range|narrow your filter|maxBlockRange",
+RANGE = re.compile(
+    r"block ?range|ranges?\b|blocks? (distance|span)|too (many|wide) blocks|at most [\d,.]+k? blocks|query must be",
+    re.IGNORECASE,
+)
+TOO_WIDE = re.compile(
+    r"too (wide|large|big|high|many)|exceed|limit|max|bigger|larger|smaller|up to|over \d|allowed|at most",
     re.IGNORECASE,
 )
 BEYOND_HEAD = re.compile(
@@ -33,7 +34,7 @@ BEYOND_HEAD = re.compile(
     re.IGNORECASE,
 )
 UNKNOWN = re.compile(
-    r"unknown (block|header)|(header|block|blocks?)\b[^.;]{0,90}\bnot (be )?(found|available|exist)|block(s)?\b[^.;]{0,60}cannot be found"
+    r"unknown (block|header)|\b(header|blocks?)\b[^.;]{0,90}\bnot (be )?(found|available|exist)|\bblocks?\b[^.;]{0,60}cannot be found"
     r"|(could not|cannot|can't) find (the )?(block|header)|resource not found|header for hash|no (such )?block|block unknown",
     re.IGNORECASE,
 )
@@ -56,6 +57,7 @@ UNTAKEN = re.compile(
     re.IGNORECASE,
 )
 BATCH = re.compile(r"\bbatch(es|ed|ing)?\b|batch_", re.IGNORECASE)
+NOT_LET_IN = (401, 402, 403, 407)
 RATE_CODES = (429, -32005, -32007, -32016, -32029, -32090, -32097)
 REVERT_CODES = (3, -32015)
 UNTAKEN_CODES = (-32601, -32602, -32600, -32004, 4444)
@@ -64,16 +66,15 @@ NUMBER = r"(\d[\d,._]*\d|\d)\s?([kKmM]\b)?"
 SUGGESTED = re.compile(
     r"\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]|range\s*(\d+)\s*-\s*(\d+)\b(?! ?block)", re.IGNORECASE
 )
+UP_TO = re.compile(rf"up to an? {NUMBER}", re.IGNORECASE)
 AT_MOST = tuple(
     re.compile(pattern.replace("N", NUMBER), re.IGNORECASE)
     for pattern in (
-        r"up to an? N",
         r"limited to (?:a )?(?:\d+ - )?N",
-        r"(?:range|distance|span|interval|blocks?|size|filter|limit|max|maximum|allowed|range allowed for your plan)(?: is| of| set to|=|:|,)* ?N(?: blocks?| max\b|\)|$|[.,;])",
-        r"(?:max|maximum|limit|at most|limited|allowed)(?:imum)?(?: allowed)?(?: range| block range| is| is set to| of| the query to at most|:|=)* ?N",
-        r"(?:over|than|exceeds? (?:the )?limit(?: of)?|than size) N",
+        r"(?:\bmax\w*|limit\w*|allowed|at most)[^\d\n]{0,40}?N",
+        r"over N blocks",
+        r"smaller than size N",
         r"> ?N\)",
-        r"N blocks? (?:max|at most|limit)",
     )
 )
 
@@ -112,12 +113,14 @@ def trouble(
         return RateLimited(said, retry_after(status, headers, message))
     if calls > 1 and BATCH.search(message):
         return BatchRefused(said, number_near_batch(message))
-    if method in (LOGS, "") and not BEYOND_HEAD.search(message) and (DENSE.search(message) or WIDE.search(message)):
+    if method == LOGS and is_about_range(message):
         return range_too_wide(said, message)
     if code in REVERT_CODES or REVERT.search(message):
         return Refused(said, is_revert=True)
     if code in RATE_CODES or RATE.search(message) or (status == 503 and "retry-after" in headers):
         return RateLimited(said, retry_after(status, headers, message))
+    if status in NOT_LET_IN:
+        return Faulty(said)
     if BEYOND_HEAD.search(message) or UNKNOWN.search(message) or (method in STATE and NO_STATE.search(message)):
         return NotThere(said)
     if code in UNTAKEN_CODES or UNTAKEN.search(message):
@@ -125,10 +128,16 @@ def trouble(
     return Faulty(said)
 
 
+def is_about_range(message: str) -> bool:
+    if BEYOND_HEAD.search(message):
+        return False
+    return bool(DENSE.search(message) or (RANGE.search(message) and TOO_WIDE.search(message)))
+
+
 def range_too_wide(said: str, message: str) -> RangeTooWide:
     """A suggested range stands above a number in words: it was found for these very blocks."""
     is_dense = DENSE.search(message) is not None
-    return RangeTooWide(said, suggested(message) or stated(message), is_plan=not is_dense)
+    return RangeTooWide(said, suggested(message) or stated(message, is_dense), is_plan=not is_dense)
 
 
 def suggested(message: str) -> int | None:
@@ -138,16 +147,11 @@ def suggested(message: str) -> int | None:
     return last - first + 1 if last >= first else None
 
 
-def stated(message: str) -> int | None:
-    found = [
-        amount(*hit.groups()) for pattern in AT_MOST for hit in pattern.finditer(message) if is_of_blocks(message, hit)
-    ]
-    return found[0] if found else None
-
-
-def is_of_blocks(message: str, hit: re.Match[str]) -> bool:
-    """So many results or logs are not so many blocks."""
-    return not re.match(r"\s*(results|logs|bytes|mb|topics|addresses|seconds)", message[hit.end() :], re.IGNORECASE)
+def stated(message: str, is_dense: bool) -> int | None:
+    """The least of its numbers: one of them may be what was asked for. Where it is about logs, so are most numbers."""
+    patterns = (UP_TO,) if is_dense else (UP_TO, *AT_MOST)
+    found = [amount(*hit.groups()) for pattern in patterns for hit in pattern.finditer(message)]
+    return min((number for number in found if number), default=None)
 
 
 def amount(digits: str, unit: str | None) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from glisk.chain.rpc.call import Call, RangeTooWide, RpcTrouble
 
 GROWTH, WARY_GROWTH = 1.5, 1.125
+CALM = 4  # successes near where it failed before more is tried
 
 
 class OneBlockTooBig(RpcTrouble):
@@ -22,7 +23,8 @@ class Span:
 
     width: int = 100
     most: int = 10_000
-    wary: int | None = None  # widths near this failed not long ago: they are approached slowly
+    wary: int | None = None  # widths from here on failed not long ago: they are approached slowly
+    calm: int = 0  # successes there
 
     def next(self, cap: int | None = None) -> int:
         """`cap`: what the endpoint's plan allows."""
@@ -30,11 +32,17 @@ class Span:
 
     def after_success(self, asked: int) -> Span:
         """Less than the present width proves nothing about more."""
-        if asked < self.width:
+        if asked < self.next():
             return self
-        factor = WARY_GROWTH if self.wary and asked >= self.wary else GROWTH
-        width = min(max(int(asked * factor), asked + 1), self.most)
-        return replace(self, width=width, wary=self.wary if self.wary and width < 2 * self.wary else None)
+        if self.wary is None or asked < self.wary:
+            return replace(self, width=self.grown(asked, GROWTH))
+        if self.calm + 1 < CALM:
+            return replace(self, calm=self.calm + 1)
+        width = self.grown(asked, WARY_GROWTH)
+        return replace(self, width=width, calm=0, wary=self.wary if width < 2 * self.wary else None)
+
+    def grown(self, asked: int, factor: float) -> int:
+        return min(max(int(asked * factor), asked + 1), self.most)
 
     def after(self, trouble: RangeTooWide, asked: int) -> Span:
         """At once, to what the endpoint says or to half. Some say a width that they have just refused."""
@@ -42,7 +50,7 @@ class Span:
             raise OneBlockTooBig(str(trouble)) from trouble
         width = trouble.at_most if trouble.at_most and trouble.at_most < asked else asked // 2
         wary = self.wary if trouble.is_plan else max(1, asked * 3 // 4)
-        return replace(self, width=max(1, min(self.width, width)), wary=wary)
+        return replace(self, width=max(1, min(self.width, width)), wary=wary, calm=0)
 
 
 @dataclass(frozen=True, slots=True)
