@@ -18,7 +18,7 @@ from tests.serving import served
 
 A, B = "0x" + "aa" * 20, "0x" + "bb" * 20
 BASE, MAINNET = "https://base.example/hunter2", "https://mainnet.example/hunter2"
-DOWN = {"https://down.example/hunter2": "ConnectError"}
+DOWN = "https://down.example/hunter2"
 
 
 @asynccontextmanager
@@ -49,51 +49,44 @@ async def test_nodes_are_told_apart_by_their_chain() -> None:
         nowhere = f"http://127.0.0.1:{a_free_port()}/hunter2"
         urls = [f"{at}/8453", f"{at}/1", nowhere, f"{at}/8453?two", f"{at}/refusing", f"{at}/page"]
         found = await nodes.ask(urls)
-    assert found.by_chain == {8453: [urls[0], urls[3]], 1: [urls[1]]}
+    assert found.chains == [1, 8453]
+    assert found.of(8453) == [urls[0], nowhere, urls[3], urls[4], urls[5]]
     assert found.of(1) == [urls[1], nowhere, urls[4], urls[5]]
-    assert list(found.silent) == [nowhere, urls[4], urls[5]]
     assert "ConnectError" in found.silence()
     assert "answered 401 without a chain's id" in found.silence()
     assert "hunter2" not in found.silence()
 
 
 @pytest.mark.parametrize(
-    ("wanted", "by_chain", "silent", "placed"),
+    ("wanted", "answers", "placed"),
     [
-        ([(None, A)], {8453: [BASE]}, {}, [Contract(8453, A)]),
-        ([(8453, A)], {8453: [BASE]}, {}, [Contract(8453, A)]),
-        ([(None, A), (8453, A)], {8453: [BASE]}, {}, [Contract(8453, A)]),
-        ([(None, A)], {8453: [BASE]}, DOWN, [Contract(8453, A)]),
-        ([(1, B), (8453, A)], {8453: [BASE], 1: [MAINNET]}, {}, [Contract(1, B), Contract(8453, A)]),
+        ([(None, A)], {BASE: 8453}, [Contract(8453, A)]),
+        ([(8453, A)], {BASE: 8453}, [Contract(8453, A)]),
+        ([(None, A), (8453, A)], {BASE: 8453}, [Contract(8453, A)]),
+        ([(None, A)], {BASE: 8453, DOWN: "gone"}, [Contract(8453, A)]),
+        ([(1, B), (8453, A)], {BASE: 8453, MAINNET: 1}, [Contract(1, B), Contract(8453, A)]),
     ],
 )
 def test_a_contract_is_on_the_chain_that_is_said_or_on_that_of_the_nodes(
-    wanted: list[tuple[int | None, str]],
-    by_chain: dict[int, list[str]],
-    silent: dict[str, str],
-    placed: list[Contract],
+    wanted: list[tuple[int | None, str]], answers: dict[str, int | str], placed: list[Contract]
 ) -> None:
-    assert nodes.placed(wanted, Nodes(by_chain, silent)) == placed
+    assert nodes.placed(wanted, Nodes(answers)) == placed
 
 
 @pytest.mark.parametrize(
-    ("wanted", "by_chain", "silent", "error", "said"),
+    ("wanted", "answers", "error", "said"),
     [
-        ([(1, A)], {8453: [BASE]}, {}, WrongChain, f"{A} is to be on chain 1; they serve 8453."),
-        ([(None, A)], {8453: [BASE], 1: [MAINNET]}, {}, WrongChain, f"They serve the chains 1 and 8453: {A} must say"),
-        ([(8453, A)], {8453: [BASE], 1: [MAINNET]}, {}, WrongChain, "https://mainnet.example/*** serves chain 1, on"),
-        ([(None, A)], {}, DOWN, RpcUnreachable, "https://down.example/***: ConnectError"),
-        ([(1, A), (8453, B)], {8453: [BASE]}, DOWN, RpcUnreachable, "https://down.example/***: ConnectError"),
+        ([(1, A)], {BASE: 8453}, WrongChain, f"{A} is to be on chain 1; they serve 8453."),
+        ([(None, A)], {BASE: 8453, MAINNET: 1}, WrongChain, f"They serve the chains 1 and 8453: {A} must say"),
+        ([(8453, A)], {BASE: 8453, MAINNET: 1}, WrongChain, "https://mainnet.example/*** serves chain 1, on which"),
+        ([(None, A)], {DOWN: "gone"}, RpcUnreachable, "https://down.example/***: gone"),
+        ([(1, A), (8453, B)], {BASE: 8453, DOWN: "gone"}, RpcUnreachable, "https://down.example/***: gone"),
     ],
 )
 def test_what_is_wrong_is_told_apart_from_what_is_not_known_yet(
-    wanted: list[tuple[int | None, str]],
-    by_chain: dict[int, list[str]],
-    silent: dict[str, str],
-    error: type[Exception],
-    said: str,
+    wanted: list[tuple[int | None, str]], answers: dict[str, int | str], error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error) as caught:
-        nodes.placed(wanted, Nodes(by_chain, silent))
+        nodes.placed(wanted, Nodes(answers))
     assert said in str(caught.value)
     assert "hunter2" not in str(caught.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
 
 import httpx
@@ -19,17 +18,20 @@ DEADLINE_S = 10.0
 
 
 class Nodes(Struct, frozen=True):
-    """Those that told their chain, and those that told nothing, each with the reason."""
+    """By their URLs, in the operator's order: which chain each serves, or why it did not tell."""
 
-    by_chain: dict[int, list[str]]
-    silent: dict[str, str]
+    answers: dict[str, int | str]
+
+    @property
+    def chains(self) -> list[int]:
+        return sorted({answer for answer in self.answers.values() if isinstance(answer, int)})
 
     def of(self, chain_id: int) -> list[str]:
-        """Those that are silent may be of any chain: whoever asks them later looks first which one they serve."""
-        return [*self.by_chain.get(chain_id, ()), *self.silent]
+        """With those that were silent, which may be of any chain: whoever asks them later looks first which one they serve."""
+        return [url for url, answer in self.answers.items() if answer == chain_id or isinstance(answer, str)]
 
     def silence(self) -> str:
-        return "; ".join(f"{shown_node(url)}: {why}" for url, why in self.silent.items())
+        return "; ".join(f"{shown_node(url)}: {why}" for url, why in self.answers.items() if isinstance(why, str))
 
 
 class Answer(Struct):
@@ -39,12 +41,7 @@ class Answer(Struct):
 async def ask(urls: Sequence[str]) -> Nodes:
     async with httpx.AsyncClient(timeout=DEADLINE_S) as client:
         answers = await asyncio.gather(*(chain_of(client, url) for url in urls))
-    by_chain = defaultdict[int, list[str]](list)
-    for url, answer in zip(urls, answers, strict=True):
-        if isinstance(answer, int):
-            by_chain[answer].append(url)
-    silent = {url: answer for url, answer in zip(urls, answers, strict=True) if isinstance(answer, str)}
-    return Nodes(dict(by_chain), silent)
+    return Nodes(dict(zip(urls, answers, strict=True)))
 
 
 async def chain_of(client: httpx.AsyncClient, url: str) -> int | str:
@@ -60,23 +57,22 @@ async def chain_of(client: httpx.AsyncClient, url: str) -> int | str:
 
 
 def placed(wanted: Sequence[tuple[int | None, str]], nodes: Nodes) -> list[Contract]:
-    """Each contract with its chain. Raises RpcUnreachable when too few nodes have told theirs, WrongChain when they told enough."""
+    """Each contract with its chain. Raises WrongChain when what the nodes told cannot be right, RpcUnreachable when they told too little."""
     found = list(dict.fromkeys(Contract(chain_in(one, nodes), one[1]) for one in wanted))
     used = {contract.chain_id for contract in found}
-    for chain_id, urls in nodes.by_chain.items():
-        if chain_id not in used:
-            raise WrongChain(f"{shown_node(urls[0])} serves chain {chain_id}, on which nothing is to be followed.")
+    for url, answer in nodes.answers.items():
+        if isinstance(answer, int) and answer not in used:
+            raise WrongChain(f"{shown_node(url)} serves chain {answer}, on which nothing is to be followed.")
     return found
 
 
 def chain_in(contract: tuple[int | None, str], nodes: Nodes) -> int:
     chain_id, address = contract
-    chains = sorted(nodes.by_chain)
-    if chain_id is None and len(chains) > 1:
-        known = " and ".join(map(str, chains))
-        raise WrongChain(f"They serve the chains {known}: {address} must say which one it is on.")
-    if chain_id in chains or (chain_id is None and chains):
-        return chain_id or chains[0]
-    if nodes.silent:
-        raise RpcUnreachable(nodes.silence())
-    raise WrongChain(f"{address} is to be on chain {chain_id}; they serve {' and '.join(map(str, chains))}.")
+    served = " and ".join(map(str, nodes.chains))
+    if chain_id is None and len(nodes.chains) > 1:
+        raise WrongChain(f"They serve the chains {served}: {address} must say which one it is on.")
+    if chain_id in nodes.chains or (chain_id is None and nodes.chains):
+        return chain_id or nodes.chains[0]
+    if silence := nodes.silence():
+        raise RpcUnreachable(silence)
+    raise WrongChain(f"{address} is to be on chain {chain_id}; they serve {served}.")
