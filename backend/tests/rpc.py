@@ -14,6 +14,9 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from glisk.chain.rpc.limits import Limits
+from glisk.chain.rpc.pool import Rpc
+
 Question = dict[str, Any]
 
 
@@ -57,6 +60,11 @@ class Node:
     probes: int = 0
     busy: int = 0
     busiest: int = 0
+    moved: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def until_busy(self, requests: int) -> None:
+        async with asyncio.timeout(20), self.moved:
+            await self.moved.wait_for(lambda: self.busy >= requests)
 
     def reply(self, body: Any) -> Reply:
         is_probe = "eth_chainId" in json.dumps(body)
@@ -186,6 +194,8 @@ async def one_request(node: Node, reader: asyncio.StreamReader, writer: asyncio.
     body = json.loads(await reader.readexactly(length))
     node.busy += 1
     node.busiest = max(node.busiest, node.busy)
+    async with node.moved:
+        node.moved.notify_all()
     try:
         return await send(node, node.reply(body), writer)
     finally:
@@ -276,3 +286,18 @@ class Clock:
         self.slept.append(seconds)
         self.time += seconds
         await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def asking(
+    *nodes: Node | Clock, limits: Limits | None = None, chain_id: int = 8453, path: str = ""
+) -> AsyncIterator[Rpc]:
+    """Somebody who asks them, in their order; by a clock of its own unless it is given one."""
+    clock = next((each for each in nodes if isinstance(each, Clock)), Clock())
+    async with served(*(each for each in nodes if isinstance(each, Node))) as urls:
+        addresses = [url + path for url in urls]
+        rpc = Rpc(chain_id, addresses, limits=limits or Limits(), now=clock.now, sleep=clock.sleep)
+        try:
+            yield rpc
+        finally:
+            await rpc.close()

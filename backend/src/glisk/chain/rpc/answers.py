@@ -15,6 +15,7 @@ from glisk.chain.rpc.wire import Envelope
 
 # Of several troubles in one batch the first of these is told: what can be mended by waiting, by asking for less or elsewhere.
 TELLING: tuple[type[RpcTrouble], ...] = (RateLimited, BatchRefused, RangeTooWide, Faulty, NotThere, Refused)
+NO_BATCHES = (400, 405, 413, 415, 422, 501)
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, msgspec.MsgspecError)
 
 
@@ -28,8 +29,7 @@ class Response:
 def results(response: Response, calls: Sequence[Call[Any]], first_id: int) -> list[Any]:
     parts = parts_of(response, calls)
     raise_first([problem(response, part, "", calls) for part in parts if part.error is not None], BatchRefused)
-    ordered = wire.in_order(parts, first_id, len(calls))
-    found = [result(response, call, part) for call, part in zip(calls, ordered, strict=True)]
+    found = [result(response, call, part) for call, part in zip(calls, ordered(parts, calls, first_id), strict=True)]
     raise_first([each for each in found if isinstance(each, RpcTrouble)], *TELLING)
     return found
 
@@ -39,19 +39,24 @@ def parts_of(response: Response, calls: Sequence[Call[Any]]) -> list[Envelope]:
         found = wire.envelopes(response.body)
     except Faulty as fault:
         raise fault if response.status == 200 else of_status(response, calls) from fault
-    if isinstance(found, list):
-        return found
-    if len(calls) > 1:
-        raise whole(response, found, calls)
-    if found.error is None and response.status != 200:
+    parts = found if isinstance(found, list) else [found]
+    if len(parts) == 1 and parts[0].error is None and response.status != 200:
         raise of_status(response, calls)
-    return [found] if found.id is not None else [msgspec.structs.replace(found, id=None)]
+    if len(calls) > 1 and (not isinstance(found, list) or (len(parts) == 1 and parts[0].error is not None)):
+        raise whole(response, parts[0], calls)
+    return parts
+
+
+def ordered(parts: Sequence[Envelope], calls: Sequence[Call[Any]], first_id: int) -> Sequence[Envelope]:
+    """Who could not read a question does not know its id."""
+    is_lone_error = len(calls) == len(parts) == 1 and parts[0].error is not None
+    return parts if is_lone_error else wire.in_order(parts, first_id, len(calls))
 
 
 def whole(response: Response, part: Envelope, calls: Sequence[Call[Any]]) -> RpcTrouble:
     """One answer to a batch. Who does not say what was wrong with it may take smaller ones, or none."""
     if part.error is None:
-        return Faulty("it answered a batch with one result") if response.status == 200 else of_status(response, calls)
+        return Faulty("it answered a batch with one result")
     method = LOGS if any(call.method == LOGS for call in calls) else "?"
     found = problem(response, part, method, calls)
     return BatchRefused(str(found)) if isinstance(found, Refused) else found
@@ -59,8 +64,8 @@ def whole(response: Response, part: Envelope, calls: Sequence[Call[Any]]) -> Rpc
 
 def of_status(response: Response, calls: Sequence[Call[Any]]) -> RpcTrouble:
     """Of an answer by somebody before the node, who speaks no JSON-RPC."""
-    if response.status == 413 and len(calls) > 1:
-        return BatchRefused("it answered 413")
+    if response.status in NO_BATCHES and len(calls) > 1:
+        return BatchRefused(f"it answered {response.status}")
     return trouble(response.status, response.headers, None, "", method="?")
 
 

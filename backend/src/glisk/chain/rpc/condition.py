@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -13,7 +14,7 @@ class Condition:
     def __init__(self, limits: Limits, now: Callable[[], float], jitter: Callable[[], float] = random.random) -> None:
         self.limits, self.now, self.jitter = limits, now, jitter
         self.banned = self.why = ""
-        self.resting_until = self.cooling_until = self.cooled_at = now()
+        self.resting_until = self.cooling_until = self.cooled_at = -math.inf
         self.rests = self.cooldowns = 0  # in a row
         self.seen_at: float | None = None  # when it last answered as it should; None: it has to be probed first
         self.well_since: float | None = None
@@ -75,7 +76,7 @@ class Condition:
     def cool(self, why: str, after: timedelta | None, sent_at: float) -> None:
         """Of what was sent together, the first answer tells how long."""
         self.why = why
-        if sent_at >= self.cooled_at:
+        if sent_at > self.cooled_at:
             self.cooldowns += 1
             self.cooled_at = self.now()
         first, longest = self.limits.cooldown.total_seconds(), self.limits.longest_cooldown.total_seconds()

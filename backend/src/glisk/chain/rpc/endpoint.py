@@ -95,12 +95,12 @@ class Endpoint:
 
     async def whole(self, question: bytes) -> Response:
         async with self.client.stream("POST", self.url, content=question) as response:
-            body = bytearray()
+            pieces, length = list[bytes](), 0
             async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > self.limits.body:
+                pieces.append(piece)
+                if (length := length + len(piece)) > self.limits.body:
                     raise Faulty(f"its answer is longer than {self.limits.body} bytes")
-            return Response(response.status_code, response.headers, bytes(body))
+            return Response(response.status_code, response.headers, b"".join(pieces))
 
     def had(self, trouble: RpcTrouble, calls: Sequence[Call[Any]], sent_at: float) -> None:
         trouble.args = (self.shown(str(trouble)),)

@@ -35,7 +35,7 @@ class Span:
         if asked < self.next():
             return self
         if self.wary is None or asked < self.wary:
-            return replace(self, width=self.grown(asked, GROWTH))
+            return replace(self, width=min(self.grown(asked, GROWTH), self.wary or self.most))
         if self.calm + 1 < CALM:
             return replace(self, calm=self.calm + 1)
         width = self.grown(asked, WARY_GROWTH)

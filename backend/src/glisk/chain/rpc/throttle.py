@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-GROWS_EVERY_S = 10.0
+GROWS_EVERY_S = 5.0
 GROWTH = 1.1
+MODEST = 20  # calls a second: who asked for fewer was not limited for that
 
 
 class Rate:
@@ -17,7 +19,7 @@ class Rate:
     def __init__(self, most: float, least: float, now: Callable[[], float]) -> None:
         self.most, self.least, self.now = most, least, now
         self.value = most
-        self.next_at = self.changed_at = now()
+        self.next_at, self.changed_at = now() - 1.0, -math.inf
         self.window_at, self.in_window, self.lately = now(), 0, 0
 
     async def turn(self, calls: int, sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -39,10 +41,9 @@ class Rate:
 
     def slow_down(self, sent_at: float) -> None:
         """Half of what was too much. Whatever was sent before the last time tells nothing new."""
-        if sent_at < self.changed_at:
+        if sent_at <= self.changed_at:
             return
-        tried = max(self.in_window, self.lately)
-        self.value = max(self.least, min(self.value, tried or self.value) / 2)
+        self.value = max(self.least, min(self.value, max(self.in_window, self.lately, MODEST)) / 2)
         self.changed_at = self.now()
 
     def went_well(self) -> None:
@@ -56,7 +57,7 @@ class Slots:
 
     def __init__(self, most: int, now: Callable[[], float]) -> None:
         self.most, self.now = most, now
-        self.cap, self.busy, self.changed_at = float(most), 0, now()
+        self.cap, self.busy, self.changed_at = float(most), 0, -math.inf
         self.waiters: deque[asyncio.Future[None]] = deque()
 
     @asynccontextmanager
@@ -93,5 +94,5 @@ class Slots:
         self.pass_on()
 
     def slow_down(self, sent_at: float) -> None:
-        if sent_at >= self.changed_at:
+        if sent_at > self.changed_at:
             self.cap, self.changed_at = max(1.0, self.cap / 2), self.now()

@@ -27,7 +27,7 @@ class Envelope(msgspec.Struct):
     @property
     def code(self) -> int | None:
         found = self.error.get("code") if isinstance(self.error, dict) else None
-        return int(found) if isinstance(found, int | float) or (isinstance(found, str) and is_number(found)) else None
+        return int(found) if isinstance(found, int) or (isinstance(found, str) and is_number(found)) else None
 
     @property
     def message(self) -> str:
@@ -52,7 +52,7 @@ def question(calls: Sequence[Call[Any]], first_id: int) -> bytes:
 def envelopes(body: bytes) -> list[Envelope] | Envelope:
     try:
         return many.decode(body) if body.lstrip()[:1] == b"[" else one.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Faulty(f"its answer is not JSON-RPC: {error}: {body[:80].decode(errors='replace')!r}") from error
 
 
