@@ -1,4 +1,4 @@
-// Compiles src/*.sol and writes artifacts/<Contract>.json, or with --check compares with what is there.
+// Compiles src/*.sol into artifacts/ and test/*.sol into artifacts/test/, or with --check compares with what is there.
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,20 +8,18 @@ import solc from "solc";
 const ROOT = dirname(fileURLToPath(import.meta.url));
 const EVM_VERSION = "cancun"; // OpenZeppelin 5.7 uses mcopy, which older versions lack
 const REBUILD = "make contracts WRITE=1";
+const FOLDERS = { src: "artifacts", test: "artifacts/test" };
 
 function main(args) {
   const unknown = args.filter((arg) => arg !== "--check");
   if (unknown.length > 0) fail(`Unknown argument ${unknown.join(" ")}. Usage: node build.mjs [--check]`);
 
   const deliver = args.includes("--check") ? check : write;
-  for (const artifact of compile()) {
-    deliver(`artifacts/${artifact.contractName}.json`, artifact);
-  }
+  for (const { path, artifact } of compile()) deliver(path, artifact);
 }
 
 function compile() {
-  const names = readdirSync(join(ROOT, "src")).filter((file) => file.endsWith(".sol")).sort();
-  const paths = names.map((name) => `src/${name}`);
+  const paths = Object.keys(FOLDERS).flatMap(sources);
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(paths.map((path) => [path, { content: read(path) }])),
@@ -36,7 +34,21 @@ function compile() {
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: resolveImport }));
   refuseProblems(output.errors ?? []);
-  return paths.flatMap((path) => Object.entries(output.contracts[path]).map(toArtifact));
+  return paths.flatMap((path) => Object.entries(output.contracts[path]).filter(isDeployable).map(deliveryFrom(path)));
+}
+
+function sources(folder) {
+  const names = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith(".sol")).sort();
+  return names.map((name) => `${folder}/${name}`);
+}
+
+function isDeployable([, contract]) {
+  return contract.evm.bytecode.object !== ""; // an interface has none
+}
+
+function deliveryFrom(source) {
+  const folder = FOLDERS[dirname(source)];
+  return (entry) => ({ path: `${folder}/${entry[0]}.json`, artifact: toArtifact(entry) });
 }
 
 function resolveImport(path) {
@@ -46,11 +58,17 @@ function resolveImport(path) {
 }
 
 function refuseProblems(problems) {
-  // A warning fails too: nobody reads warnings, and a deployed contract cannot be patched.
-  const serious = problems.filter((problem) => problem.severity !== "info");
+  const serious = problems.filter(isSerious);
   if (serious.length === 0) return;
   const texts = serious.map((problem) => problem.formattedMessage.trim());
   fail(`${texts.join("\n\n")}\n\nThe compiler reported ${serious.length} problem(s); nothing was written.`);
+}
+
+function isSerious({ severity, sourceLocation }) {
+  // A warning fails too: nobody reads warnings, and a deployed contract cannot be patched. One about a library's own
+  // lines is for its authors.
+  const isOurs = Object.keys(FOLDERS).some((folder) => sourceLocation?.file.startsWith(`${folder}/`) ?? true);
+  return severity === "error" || (severity === "warning" && isOurs);
 }
 
 function toArtifact([contractName, contract]) {
@@ -65,7 +83,7 @@ function toArtifact([contractName, contract]) {
 }
 
 function write(path, artifact) {
-  mkdirSync(join(ROOT, "artifacts"), { recursive: true });
+  mkdirSync(join(ROOT, dirname(path)), { recursive: true });
   writeFileSync(join(ROOT, path), render(artifact));
   console.log(`Wrote contracts/${path}.`);
 }
@@ -85,7 +103,7 @@ function describeDifference(path, artifact) {
   const keys = new Set([...Object.keys(artifact), ...Object.keys(committed)]);
   const changed = [...keys].filter((key) => JSON.stringify(artifact[key]) !== JSON.stringify(committed[key]));
   if (changed.length === 0) return "holds the right values, but is formatted or ordered differently";
-  return `differs from what src/ compiles to in ${changed.join(", ")}`;
+  return `differs from what its source compiles to in ${changed.join(", ")}`;
 }
 
 function parseObject(text) {
