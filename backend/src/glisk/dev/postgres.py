@@ -27,7 +27,7 @@ def running(home: Path, options: Mapping[str, str] | None = None, programs: Path
     make_directory(home, 0o711 if os.geteuid() == 0 else 0o700)
     if programs is None:
         require_same_version(home)
-    keeper = [KEEPER, programs or binaries(), json.dumps(dict(options or {}))]
+    keeper: list[str | Path] = [KEEPER, programs or binaries(), json.dumps(dict(options or {}))]
     with sharing.joined(home, keeper, EmbeddedPostgresFailed) as port:
         yield url(home, port)
 
