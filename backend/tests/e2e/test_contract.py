@@ -1,4 +1,4 @@
-"""The collection's contract: the committed artifact is what its source compiles to."""
+"""The contracts: a committed artifact is what its source compiles to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 
 
-def test_the_artifact_matches_its_source() -> None:
+def test_every_artifact_matches_its_source() -> None:
     path = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])  # node may come from our own set-up
     built = subprocess.run(
         ["node", "build.mjs", "--check"],
