@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from eth_abi.abi import decode
-from eth_abi.exceptions import DecodingError
 
 from glisk.dev.chain_contract import KEEPER, MINT_PRICE, OWNER
 from tests.chains import AUTHOR, MINTER, STRANGER, Chain, Refused, a_node, reached, read_artifact, request, topic
@@ -398,31 +397,3 @@ async def test_the_description_of_the_collection_can_change_and_says_so(glisk: C
 async def test_it_knows_what_it_supports(interface: str, is_supported: bool, glisk: Collection) -> None:
     found = await glisk.read("supportsInterface(bytes4)", bytes.fromhex(interface), returns="bool")
     assert found is is_supported
-
-
-# The chain of the tests
-
-
-async def test_a_reorg_takes_mints_away_and_brings_others(glisk: Collection) -> None:
-    chain = glisk.chain
-    await chain.mint(AUTHOR, 2)
-    await chain.mint(AUTHOR, 1)
-    before, head = await chain.mints(), await chain.head()
-    await chain.reorg(1, [(chain.mint_request(STRANGER, 2), 0)])
-    after = await chain.mints()
-    assert after[:2] == before[:2]
-    assert [(token.token_id, token.author) for token in after[2:]] == [(3, STRANGER), (4, STRANGER)]
-    assert (await chain.head()).number == head.number
-    assert (await chain.head()).parent_hash == head.parent_hash
-    assert after[2].block_hash == (await chain.head()).hash != head.hash
-
-
-async def test_the_truth_about_collections_of_other_makers(chain: Chain) -> None:
-    plain = await chain.deploy("PlainERC721")
-    row = await chain.deploy("Consecutive", AUTHOR, 3)
-    await chain.transact(request(plain, "mint(address,uint256)", STRANGER, 7))
-    await chain.transact(request(row, "mint(address)", STRANGER))
-    assert [token[:3] for token in await chain.mints(plain)] == [(7, STRANGER, STRANGER)]
-    assert [token[:2] for token in await chain.mints(row)] == [(0, AUTHOR), (1, AUTHOR), (2, AUTHOR), (3, STRANGER)]
-    with pytest.raises((Refused, DecodingError)):
-        await chain.call(plain, "nextTokenId()", returns="uint256")
