@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.simulator.log import Log
+from tests.simulator.nodes import Nodes
 from tests.simulator.tree import Kind, Minted, Tree
 
 CURSOR = "SELECT * FROM chain_cursor"
@@ -16,9 +17,13 @@ EVENTS = "SELECT block_hash, log_index, kind FROM chain_event WHERE orphaned_at 
 HOT = "SELECT number, hash, parent_hash FROM hot_block ORDER BY number"
 
 
-async def differences(connection: Any, tree: Tree) -> list[str]:
+async def differences(connection: Any, nodes: Nodes) -> list[str]:
     """Each as a sentence; none once a listener has confirmed everything that the nodes lied about."""
-    cursor = await connection.fetchrow(CURSOR)
+    cursor, tree = await connection.fetchrow(CURSOR), nodes.tree
+    if nodes.settled_at is None or cursor is None or cursor["halted"] or cursor["confirmed_no"] < nodes.settled_at:
+        return [
+            f"it did not get to the end: at step {nodes.step} {told_cursor(cursor) if cursor else 'nothing was read'}"
+        ]
     tokens = {int(row["token_id"]): row for row in await connection.fetch(TOKENS)}
     events = {(row["block_hash"], row["log_index"]): row["kind"] for row in await connection.fetch(EVENTS)}
     truth, logs = tree.canonical_mints(cursor["tip_no"]), tree.canonical_logs(cursor["tip_no"])
@@ -33,13 +38,17 @@ async def differences(connection: Any, tree: Tree) -> list[str]:
 
 
 def of_cursor(cursor: Any, tree: Tree) -> Iterator[str]:
-    for name in ("halted", "alarm"):
-        if cursor[name] is not None:
-            yield f"{name}: {cursor[name]}"
+    if cursor["alarm"] is not None:
+        yield f"alarm: {cursor['alarm']}"
     for name in ("tip", "confirmed"):
         block = tree.canonical[cursor[f"{name}_no"]]
         if cursor[f"{name}_hash"] != block.hash:
             yield f"the {name} block {block.number} is not the chain's"
+
+
+def told_cursor(cursor: Any) -> str:
+    names = ("tip_no", "confirmed_no", "head_no", "epoch", "halted", "alarm")
+    return ", ".join(f"{name} {cursor[name]}" for name in names)
 
 
 def of_hot_blocks(cursor: Any, rows: list[Any]) -> Iterator[str]:
@@ -71,7 +80,9 @@ def of_tokens(tokens: dict[int, Any], truth: dict[int, Minted]) -> Iterator[str]
 
 
 def told(mint: Minted) -> str:
-    return f"author {mint.author[-2:]} minter {mint.minter[-2:]} block {mint.block_hash.hex()[:6]} tx {mint.tx.hex()[:6]}"
+    return (
+        f"author {mint.author[-2:]} minter {mint.minter[-2:]} block {mint.block_hash.hex()[:6]} tx {mint.tx.hex()[:6]}"
+    )
 
 
 def of_mint_logs(tokens: dict[int, Any], events: dict[tuple[bytes, int], str]) -> Iterator[str]:

@@ -152,4 +152,4 @@ def drawn(seed: int, steps: int | None = None) -> Nodes:
         tree.grow()
     # Nothing proves that a plain collection's logs are complete, so nobody drops any.
     weather = ROUGH.but(DROPPED=0.0) if kind is Kind.PLAIN else ROUGH
-    return Nodes(tree, weather, steps or random.randint(150, 250))
+    return Nodes(tree, weather, steps or random.randint(80, 140))

@@ -91,7 +91,7 @@ async def gaps(link: Link, at: Cursor, end: int) -> list[Gap]:
 
 async def repair(link: Link, rpc: Rpc, contract: Contract, found: list[Gap], progress: Progress) -> int:
     """How many tokens are there now that were not."""
-    reader = Reader(rpc, contract, at_once=1)
+    reader = Reader(rpc, contract, at_once=1, depth=0)
     blocks, done, tokens = sum(gap.to_block - gap.from_block + 1 for gap in found), 0, 0
     for gap in found:
         log.warning("tokens are missing, reading again", ids=str(gap), blocks=[gap.from_block, gap.to_block])

@@ -97,6 +97,8 @@ class Book:
     async def roll_back(self, ancestor: int) -> int:
         """The blocks above it were replaced. How many tokens were minted in them."""
         async with self.lock:
+            if ancestor < self.at.confirmed_no:
+                raise Outdated(f"block {self.at.confirmed_no} was confirmed in the meantime")
             depth = self.at.tip_no - ancestor
             to = self.at.changed(tip_no=ancestor, tip_hash=self.hash_of(ancestor))
             async with self.link.transaction() as fetch:

@@ -12,9 +12,12 @@ from contextlib import aclosing
 import structlog
 
 from glisk.chain.book import Book, Outdated
+from glisk.chain.merging import merged
+from glisk.chain.mint import BATCH_MINTED, TRANSFER, Mint
 from glisk.chain.pace import Pace
 from glisk.chain.paging import Reader
 from glisk.chain.reading import Read, read_in_parts, union
+from glisk.chain.rpc.call import NotThere
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.sequence import is_whole, reaches
 from glisk.chain.taking import Page
@@ -23,12 +26,15 @@ from glisk.errors import MintsMissing
 log = structlog.get_logger()
 
 TRIES = 6  # to find a mint that the contract has counted and no log tells of
+DOUBTS = 3  # times that a page is read again in which a log seems to be missing, though no token is
+REMEMBERED = 64  # blocks of which every node still has the state
 
 
 class Confirmer:
     def __init__(self, book: Book, rpc: Rpc, pace: Pace) -> None:
         self.book, self.rpc, self.pace = book, rpc, pace
-        self.reader = Reader(rpc, book.contract, pace.at_once)
+        self.reader = Reader(rpc, book.contract, pace.at_once, depth=pace.confirmations)
+        self.has_batches = any(mint.kind == BATCH_MINTED for mint in book.mints)
 
     async def look(self, head: int) -> bool:
         """Whether something was confirmed."""
@@ -48,7 +54,8 @@ class Confirmer:
         if at.tip_no == at.confirmed_no:
             return head - self.pace.confirmations
         last = min(head - self.pace.confirmations, at.tip_no)
-        enough = max(1, self.pace.confirmations // 2)
+        is_far = head - at.tip_no > self.pace.confirmations + self.pace.hot  # then nothing is added at the tip
+        enough = 1 if is_far else max(1, self.pace.confirmations // 2)
         return last if last - at.confirmed_no >= enough else at.confirmed_no
 
     async def take(self, found: Read, head: int, rollbacks: int) -> None:
@@ -77,13 +84,13 @@ class Confirmer:
     async def whole(self, found: Read, first: int) -> tuple[Page, int, str | None]:
         """The page with every token the contract has counted, and which one comes next. If that cannot be had: an alarm."""
         known = [mint for mint in self.book.mints if mint.block_number <= found.last.number]
-        page, expected = found.page, found.next_token_id
+        page, expected = found.page, self.expected(found)
         for attempt in range(TRIES):
-            mints = [*known, *page.mints]
-            if is_whole(first, mints, expected):
+            mints = merged([*known, *page.mints])
+            if is_whole(first, mints, expected) and (attempt >= DOUBTS or not self.is_doubtful(mints)):
                 return page, max(reaches(first, mints), expected or 0), self.book.at.alarm
             again = await self.again(found, attempt)
-            page, expected = union([page, again.page]), again.next_token_id
+            page, expected = union([page, again.page]), self.expected(again)
         missing = reaches(first, mints)
         error = MintsMissing(f"Token {missing} and perhaps more, in blocks {found.first} to {found.last.number}.")
         log.error(
@@ -91,15 +98,27 @@ class Confirmer:
         )
         return page, max(expected or 0, *(mint.first_token_id + mint.quantity for mint in mints), first), str(error)
 
+    def expected(self, found: Read) -> int | None:
+        """What the contract says comes next. A node forgets that of old blocks; one that does not know it of a new one is behind."""
+        if found.next_token_id is None and found.head - found.last.number < REMEMBERED:
+            raise NotThere(f"{found.endpoint} does not tell which token comes after block {found.last.number}")
+        return found.next_token_id
+
+    def is_doubtful(self, mints: list[Mint]) -> bool:
+        """A transfer without a batch, in a collection that has batches: was the log lost that names its author?"""
+        kinds = {mint.kind for mint in mints}
+        self.has_batches |= BATCH_MINTED in kinds
+        return self.has_batches and TRANSFER in kinds
+
     async def again(self, found: Read, attempt: int) -> Read:
         """From another endpoint if there is one, each time in smaller pieces."""
         log.warning("a mint is missing, reading again", first=found.first, last=found.last.number, attempt=attempt + 1)
         if attempt:
             await asyncio.sleep(min(attempt * self.pace.poll.total_seconds(), 5.0))
+        other_than, depth = found.endpoint if attempt % 2 == 0 else None, self.pace.confirmations
+        blocks = (found.first, found.last.number)
         again = await read_in_parts(
-            *(self.rpc, self.book.contract, found.first, found.last.number),
-            4**attempt,
-            found.endpoint if attempt % 2 == 0 else None,
+            self.rpc, self.book.contract, *blocks, 4**attempt, depth=depth, other_than=other_than
         )
         if again.last.hash != found.last.hash:
             raise Outdated(f"block {found.last.number} is another one on {again.endpoint}")

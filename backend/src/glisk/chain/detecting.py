@@ -94,12 +94,12 @@ class Detector:
     async def reconcile(self) -> bool:
         """Back to the last block that both chains have, as one node shows it."""
         at = self.book.at
-        numbers = range(at.tip_no, at.confirmed_no - 1, -1)
-        answer = await self.rpc.ask(*(calls.block(number) for number in numbers if number >= 0))
+        ours = {number: self.book.hash_of(number) for number in range(at.tip_no, at.confirmed_no - 1, -1)}
+        answer = await self.rpc.ask(*(calls.block(number) for number in ours if number >= 0))
         shown = [header for header in answer.results if header is not None]
-        if len(shown) < len(answer.results):
+        if len(shown) < len(answer.results) or self.book.at.tip_hash != at.tip_hash:
             return False
-        ancestor = next((header.number for header in shown if header.hash == self.book.hash_of(header.number)), None)
+        ancestor = next((header.number for header in shown if header.hash == ours[header.number]), None)
         if ancestor is None and at.confirmed_no >= 0:
             return await self.not_found(answer.endpoint, shown[-1])
         if ancestor == at.tip_no:

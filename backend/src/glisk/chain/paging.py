@@ -16,8 +16,8 @@ MANY = 10_000  # logs in one answer
 
 
 class Reader:
-    def __init__(self, rpc: Rpc, contract: Contract, at_once: int) -> None:
-        self.rpc, self.contract, self.at_once = rpc, contract, at_once
+    def __init__(self, rpc: Rpc, contract: Contract, at_once: int, *, depth: int) -> None:
+        self.rpc, self.contract, self.at_once, self.depth = rpc, contract, at_once, depth
         self.span = Span()
 
     async def reads(self, first: int, last: int, parent: bytes | None = None) -> AsyncGenerator[Read, None]:
@@ -40,7 +40,7 @@ class Reader:
         """In halves where that is too much at once."""
         width = last - first + 1
         try:
-            found = await read(self.rpc, self.contract, first, last, parent=parent)
+            found = await read(self.rpc, self.contract, first, last, depth=self.depth, parent=parent)
         except RangeTooWide as trouble:
             self.span = self.span.after(trouble, width)
             middle = first + width // 2 - 1

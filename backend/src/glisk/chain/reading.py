@@ -15,35 +15,44 @@ from glisk.chain.taking import Page
 
 
 class Read(Struct, frozen=True):
-    """The blocks first .. last.number as one endpoint shows them. `next_token_id`: what the contract says after the last one,
-    None where it does not say or the node no longer knows. `safe`: the number of the newest block that is."""
+    """The blocks first .. last.number as one endpoint shows them, and its head. `next_token_id`: what the contract says after
+    the last one, None where it does not say or the node does not know. `safe`: the number of the newest block that is."""
 
     first: int
     last: Header
     page: Page
     next_token_id: int | None
     safe: int | None
+    head: int
     endpoint: str
     seen: int
 
 
 async def read(
-    rpc: Rpc, contract: Contract, first: int, last: int, *, other_than: str | None = None, parent: bytes | None = None
+    rpc: Rpc,
+    contract: Contract,
+    first: int,
+    last: int,
+    *,
+    depth: int,
+    other_than: str | None = None,
+    parent: bytes | None = None,
 ) -> Read:
-    """All of it in one question to one endpoint. With `parent`, the block before must have that hash. Raises NotThere where
-    the answer is no evidence, RangeTooWide where too much was asked for."""
+    """All of it in one question to one endpoint. So many blocks as `depth` must have come after the last one there: a node that is
+    behind may be on a branch that the others have left. With `parent`, the block before must have that hash. Raises NotThere where the
+    answer is no evidence, RangeTooWide where too much was asked for."""
     before = [calls.block(first - 1)] if parent is not None and first > 0 else []
     asked = (*calls.logs_between(contract, first, last), calls.block(last), calls.next_token_id(contract, last))
-    answer = await rpc.ask(*asked, calls.tagged("safe"), *before, other_than=other_than)
-    batches, transfers, end, next_token_id, safe, *root = answer.results
-    if end is None or end.number != last:
-        raise NotThere(f"{answer.endpoint} does not have block {last} yet")
+    answer = await rpc.ask(*asked, calls.block(calls.LATEST), calls.tagged("safe"), *before, other_than=other_than)
+    batches, transfers, end, next_token_id, head, safe, *root = answer.results
+    if end is None or end.number != last or head is None or head.number < last + depth:
+        raise NotThere(f"{answer.endpoint} is not {depth} blocks further than block {last} yet")
     if root and (root[0] is None or root[0].hash != parent):
         raise Uprooted(f"{answer.endpoint} has another block {first - 1}")
-    page = Page(merged(batches.mints + transfers.mints), batches.undecodable + transfers.undecodable)
+    page = union(Page(logs.mints, logs.undecodable) for logs in (batches, transfers))
     require_consistent(page, first, end)
     seen = batches.seen + transfers.seen
-    return Read(first, end, page, next_token_id, safe and safe.number, answer.endpoint, seen)
+    return Read(first, end, page, next_token_id, safe and safe.number, head.number, answer.endpoint, seen)
 
 
 class Uprooted(NotThere):
@@ -62,19 +71,19 @@ def require_consistent(page: Page, first: int, last: Header) -> None:
 
 
 async def read_in_parts(
-    rpc: Rpc, contract: Contract, first: int, last: int, parts: int, other_than: str | None
+    rpc: Rpc, contract: Contract, first: int, last: int, parts: int, *, depth: int, other_than: str | None
 ) -> Read:
     """The same, asked for piece by piece: what is lost in a large answer may be there in a small one."""
     width = max(1, -(-(last - first + 1) // parts))
-    starts = range(first, last + 1, width)
-    return joined([await read(rpc, contract, at, min(last, at + width - 1), other_than=other_than) for at in starts])
+    ends = [(at, min(last, at + width - 1)) for at in range(first, last + 1, width)]
+    return joined([await read(rpc, contract, *end, depth=depth, other_than=other_than) for end in ends])
 
 
 def joined(reads: list[Read]) -> Read:
     end, first = reads[-1], reads[0].first
     page = union([part.page for part in reads])
     seen = sum(part.seen for part in reads)
-    return Read(first, end.last, page, end.next_token_id, end.safe, end.endpoint, seen)
+    return Read(first, end.last, page, end.next_token_id, end.safe, end.head, end.endpoint, seen)
 
 
 def union(pages: Iterable[Page]) -> Page:

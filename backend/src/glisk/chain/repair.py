@@ -66,7 +66,7 @@ async def position(link: Link, contract: Contract) -> Cursor:
 async def backfill(link: Link, rpc: Rpc, contract: Contract, first: int, last: int, progress: Progress) -> Added:
     """Adds what is missing in these blocks, whether they come before those that are followed or not."""
     blocks = mints = tokens = 0
-    async with aclosing(Reader(rpc, contract, AT_ONCE).reads(first, last)) as reads:
+    async with aclosing(Reader(rpc, contract, AT_ONCE, depth=0).reads(first, last)) as reads:
         async for found in reads:
             taken = await add(link, contract, found.page)
             blocks, mints, tokens = found.last.number - first + 1, mints + taken.logs, tokens + taken.born
@@ -86,7 +86,7 @@ async def replay(
     at = await position(link, contract)
     await require_same_below(link, rpc, contract, first)
     difference, tokens = Difference([], [], []), 0
-    async with aclosing(Reader(rpc, contract, AT_ONCE).reads(first, last)) as reads:
+    async with aclosing(Reader(rpc, contract, AT_ONCE, depth=0).reads(first, last)) as reads:
         async for found in reads:
             part = await compared(link, contract, found)
             difference = joined(difference, part)

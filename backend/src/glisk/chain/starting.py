@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from typing import TypeVar
+
 from glisk.chain import calls, cursor
 from glisk.chain.mint import Contract, Header
-from glisk.chain.rpc.call import NotThere
+from glisk.chain.rpc.call import Call, NotThere
 from glisk.chain.rpc.pool import Rpc
 from glisk.engine.link import Link
 from glisk.errors import NotFollowable, StartUnknown
 
+T = TypeVar("T")
+
+TRIES = 5
 ERC721, ERC1155 = "0x80ac58cd", "0xd9b67a26"
 
 
@@ -21,30 +28,43 @@ async def begin(link: Link, rpc: Rpc, contract: Contract, start: int | None) -> 
 
 
 async def require_collection(rpc: Rpc, contract: Contract) -> None:
-    asked = (calls.supports(contract, ERC721), calls.supports(contract, ERC1155))
-    answer = await rpc.ask(calls.code(contract, calls.LATEST), *asked)
-    code, is_721, is_1155 = answer.results
+    code = await surely(rpc, calls.code(contract, calls.LATEST))
+    is_721, is_1155 = [await surely(rpc, calls.supports(contract, each)) for each in (ERC721, ERC1155)]
+    if code is None:
+        raise NotThere("no endpoint has the state of its latest block")
     if not code:
         raise NotFollowable(f"There is no contract at {contract.address} on chain {contract.chain_id}.")
     if is_1155 and not is_721:
-        raise NotFollowable(
-            f"{contract.address} is an ERC-1155 contract: its ids stand for many copies. Glisk follows ERC-721 only."
-        )
+        said = "an ERC-1155 contract: its ids stand for many copies. Glisk follows ERC-721 only."
+        raise NotFollowable(f"{contract.address} is {said}")
     if not is_721:
         raise NotFollowable(f"{contract.address} does not say that it is an ERC-721 contract (ERC-165).")
 
 
 async def deployed_in(rpc: Rpc, contract: Contract) -> int:
     """By halving: the first block that has its code."""
-    (head,) = (await rpc.ask(calls.block(calls.LATEST))).results
+    answer = await rpc.ask(calls.block(calls.LATEST))
+    head: Header | None = answer.results[0]
+    if head is None:
+        raise NotThere(f"{answer.endpoint} has no blocks")
     low, high = 0, head.number
     while low < high:
         middle = (low + high) // 2
-        (code,) = (await rpc.ask(calls.code(contract, middle))).results
+        code = await surely(rpc, calls.code(contract, middle))
         if code is None:
             raise StartUnknown(f"The endpoints have no state of block {middle}.")
         low, high = (low, middle) if code else (middle + 1, high)
     return low
+
+
+async def surely(rpc: Rpc, call: Call[T | None]) -> T | None:
+    """Asked several times: one node that is behind must not decide it."""
+    for attempt in range(TRIES):
+        found: T | None = (await rpc.ask(call)).results[0]
+        if found is not None:
+            return found
+        await asyncio.sleep(0.02 * attempt)
+    return None
 
 
 async def parent_of(rpc: Rpc, first: int) -> bytes:
@@ -58,12 +78,13 @@ async def parent_of(rpc: Rpc, first: int) -> bytes:
 
 
 async def first_token(rpc: Rpc, contract: Contract, first: int) -> int | None:
-    """Where the collection counts: the token that was next before the first block, or, when it was deployed in that, after it."""
-    if first > 0:
-        (before,) = (await rpc.ask(calls.next_token_id(contract, first - 1))).results
-        if before is not None:
-            return int(before)
-    (at_first, now) = (
-        await rpc.ask(calls.next_token_id(contract, first), calls.next_token_id(contract, calls.LATEST))
-    ).results
-    return None if now is None or at_first is None else int(at_first)
+    """Where the collection counts: the token that was next before the first block, or, when it was deployed later, then. None: it does
+    not count, or nobody knows any more from where on."""
+    if await surely(rpc, calls.next_token_id(contract, calls.LATEST)) is None:
+        return None
+    before = await surely(rpc, calls.next_token_id(contract, max(first - 1, 0)))
+    if before is not None:
+        return before
+    with suppress(StartUnknown):
+        return await surely(rpc, calls.next_token_id(contract, await deployed_in(rpc, contract)))
+    return None
