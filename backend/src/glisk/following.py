@@ -24,7 +24,6 @@ from glisk.chain.rpc.heads import heads
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.together import until_one_ends
 from glisk.db.server import require_head
-from glisk.dev import chain as embedded
 from glisk.dev import data_dir
 from glisk.errors import RpcUnreachable
 from glisk.service import Say, database, timed, where_database
@@ -72,6 +71,8 @@ def source(settings: Settings) -> Iterator[Source]:
         pace = Pace(confirmations=settings.confirmations or Pace().confirmations, poll=poll)
         yield Source(urls, contracts_of(settings), settings.start_block, pace, where_chain(settings))
         return
+    from glisk.dev import chain as embedded  # whoever has a chain of their own need not wait for it to load
+
     data_dir.prepare(settings.data_dir)
     with embedded.running(settings.data_dir / "chain") as node:
         start = node.start_block if settings.start_block is None else settings.start_block
@@ -92,15 +93,19 @@ async def follow(url: str, at: Source, say: Say) -> None:
     rpcs = {chain_id: Rpc(chain_id, found.of(chain_id)) for chain_id in {one.chain_id for one in contracts}}
     listeners = [Listener(url, rpcs[one.chain_id], one, at.pace, start=at.start) for one in contracts]
 
-    def wake(*_: object) -> None:
+    def wake() -> None:
         """All of them: that one looks in vain now and then costs less than knowing whose block it is."""
         for listener in listeners:
             listener.wake()
 
+    def newest() -> int:
+        """Goes up when any chain does: a socket that then says nothing for long has died, or has little to tell."""
+        return sum(max(endpoint.head for endpoint in rpc.health()) for rpc in rpcs.values())
+
     for contract in contracts:
         say(f"following {contract}, confirmed after {at.pace.confirmations} blocks (Ctrl-C stops)", 0)
     try:
-        told = (heads(node, wake) for node in addresses.subscribed(at.urls))
+        told = (heads(node, wake, newest) for node in addresses.subscribed(at.urls))
         await until_one_ends(*(listener.run() for listener in listeners), waking.listen(url, wake), *told)
     finally:
         for rpc in rpcs.values():

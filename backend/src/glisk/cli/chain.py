@@ -177,31 +177,14 @@ def show_audit(found: Audit, as_json: bool) -> None:
 
 def show_difference(found: Difference, as_json: bool) -> None:
     missing = [
-        {
-            "difference": "missing",
-            "token": ids(mint.first_token_id, mint.quantity),
-            "block": mint.block_number,
-            "author": mint.author,
-            "instead_of": None,
-        }
+        differing("missing", mint.first_token_id, mint.quantity, block=mint.block_number, author=mint.author)
         for mint in found.missing
     ]
-    ghosts = [
-        {"difference": "ghost", "token": str(ghost.token_id), "block": ghost.block, "author": None, "instead_of": None}
-        for ghost in found.ghosts
-    ]
-    others = [
-        {
-            "difference": "author",
-            "token": str(other.token_id),
-            "block": None,
-            "author": other.has,
-            "instead_of": other.had,
-        }
-        for other in found.others
-    ]
+    ghosts = [differing("ghost", ghost.token_id, block=ghost.block) for ghost in found.ghosts]
+    others = [differing("author", other.token_id, author=other.has, instead_of=other.had) for other in found.others]
     output.rows([*missing, *ghosts, *others], as_json=as_json, empty="There is no difference.")
 
 
-def ids(first: int, quantity: int) -> str:
-    return str(first) if quantity == 1 else f"{first} to {first + quantity - 1}"
+def differing(how: str, first: int, quantity: int = 1, **more: Any) -> dict[str, Any]:
+    none = dict.fromkeys(("block", "author", "instead_of"))
+    return {"difference": how, "first": str(first), "last": str(first + quantity - 1), **none, **more}
