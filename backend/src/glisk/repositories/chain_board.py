@@ -1,4 +1,4 @@
-"""Contracts as people look at them: how far each has been read, what was reorganised, which of its tokens are missing."""
+"""Contracts as people look at them: how far each has been read, what there is, what was reorganised."""
 
 from __future__ import annotations
 
@@ -35,16 +35,6 @@ REORGS = """
     FROM events WHERE item_id IS NULL AND to_status IN ('reorg', 'halted')
       AND ($1::text IS NULL OR data ->> 'contract' = $1) AND ($2::bigint IS NULL OR (data ->> 'chain_id')::bigint = $2)
     ORDER BY event_id DESC LIMIT $3"""
-GAPS = """
-    SELECT (before + 1)::text AS first, (token_id - 1)::text AS last
-    FROM (SELECT token_id, lag(token_id, 1, $3::text::numeric - 1) OVER (ORDER BY token_id) AS before FROM tokens_s0
-          WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND token_id >= $3::text::numeric) AS t
-    WHERE token_id > before + 1 ORDER BY token_id LIMIT $4"""
-AROUND = """
-    SELECT (SELECT mint_block FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND token_id < $3::text::numeric
-              AND status <> 'orphaned' ORDER BY token_id DESC LIMIT 1) AS after,
-           (SELECT mint_block FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND token_id > $4::text::numeric
-              AND status <> 'orphaned' ORDER BY token_id LIMIT 1) AS before"""
 
 
 class Followed(Struct, frozen=True):
@@ -71,14 +61,3 @@ class ChainBoard(Board):
     async def reorgs(self, limit: int = 50, of: Collection = ANY) -> list[dict[str, Any]]:
         """The newest first."""
         return await self.listed(REORGS, of.contract, of.chain, limit)
-
-    async def gaps(self, chain_id: int, address: str, first: int, limit: int | None = None) -> list[tuple[int, int]]:
-        """Ids, from `first` up to the largest there is, of which no token is on the chain as far as we know: each row of them from
-        its first to its last."""
-        rows = await self.link.fetch(GAPS, chain_id, address, str(first), limit)
-        return [(int(row["first"]), int(row["last"])) for row in rows]
-
-    async def around(self, chain_id: int, address: str, first: int, last: int) -> tuple[int | None, int | None]:
-        """The blocks between which the tokens of a gap were minted, if ids are given in order."""
-        (row,) = await self.link.fetch(AROUND, chain_id, address, str(first), str(last))
-        return row["after"], row["before"]
