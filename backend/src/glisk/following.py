@@ -45,7 +45,6 @@ class Source(Struct, frozen=True):
     contracts: list[tuple[int | None, str]]
     start: int | None
     pace: Pace
-    name: str
 
 
 def listen(settings: Settings, say: Say) -> None:
@@ -69,7 +68,7 @@ def source(settings: Settings) -> Iterator[Source]:
     urls, poll = addresses.nodes_in(text(settings.rpc_urls)), timedelta(seconds=settings.poll_seconds)
     if urls:
         pace = Pace(confirmations=settings.confirmations or Pace().confirmations, poll=poll)
-        yield Source(urls, contracts_of(settings), settings.start_block, pace, where_chain(settings))
+        yield Source(urls, contracts_of(settings), settings.start_block, pace)
         return
     from glisk.dev import chain as embedded  # whoever has a chain of their own need not wait for it to load
 
@@ -78,7 +77,7 @@ def source(settings: Settings) -> Iterator[Source]:
         start = node.start_block if settings.start_block is None else settings.start_block
         pace = Pace(confirmations=settings.confirmations or EMBEDDED_CONFIRMATIONS, poll=poll)
         contracts: list[tuple[int | None, str]] = [(node.chain_id, node.contract.lower())]
-        yield Source([node.url, node.ws_url], contracts, start, pace, where_chain(settings))
+        yield Source([node.url, node.ws_url], contracts, start, pace)
 
 
 def where_chain(settings: Settings) -> str:

@@ -25,7 +25,7 @@ READ = """
       LATERAL (SELECT count(*) AS reorgs, max(at) AS last_reorg_at FROM events WHERE item_id IS NULL AND to_status = 'reorg'
                  AND data @> jsonb_build_object('chain_id', c.chain_id, 'contract', c.contract_address)) AS r"""
 CURSORS = """
-    SELECT chain_id, contract_address AS address, start_no AS start, confirmed_no AS confirmed, head_no AS head, halted FROM chain_cursor"""
+    SELECT chain_id, contract_address AS address, start_no AS start, confirmed_no AS confirmed, head_no AS head FROM chain_cursor"""
 STATUS, FOLLOWED = (f"{some} WHERE {OF_COLLECTION} ORDER BY chain_id, contract_address" for some in (READ, CURSORS))
 # A reorganisation that was too deep is one too, and the one that matters most.
 REORGS = """
@@ -45,7 +45,6 @@ class Followed(Struct, frozen=True):
     start: int
     confirmed: int
     head: int  # -1: not known
-    halted: str | None
 
     def __str__(self) -> str:
         return f"{self.chain_id}:{self.address}"
