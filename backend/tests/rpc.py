@@ -22,13 +22,15 @@ Question = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`cut`: the connection ends after so many bytes of the body; `held`: the rest of the body waits for this."""
+    """`cut`: the connection ends after so many bytes of the body; `held`: the rest of the body waits for this, and `drips`
+    until then."""
 
     body: Any = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     held: asyncio.Event | None = None
+    drips: bool = False
     is_reset: bool = False
 
 
@@ -215,10 +217,22 @@ async def send(node: Node, reply: Reply, writer: asyncio.StreamWriter) -> bool:
     writer.write(body[: 1 if reply.held else kept])
     await writer.drain()
     if reply.held:
+        sent = 1 + (await dripped(body[1:], reply.held, writer) if reply.drips else 0)
         await reply.held.wait()
-        writer.write(body[1:kept])
+        writer.write(body[sent:kept])
         await writer.drain()
     return reply.cut is None
+
+
+async def dripped(body: bytes, held: asyncio.Event, writer: asyncio.StreamWriter) -> int:
+    """How much of it was sent."""
+    for sent in range(len(body)):
+        writer.write(body[sent : sent + 1])
+        await writer.drain()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(held.wait(), 0.02)
+            return sent + 1
+    return len(body)
 
 
 class Socket:

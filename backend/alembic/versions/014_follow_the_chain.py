@@ -72,6 +72,8 @@ def upgrade() -> None:
         CREATE INDEX chain_event_orphaned ON chain_event (chain_id, contract_address, block_number)
         WHERE orphaned_at IS NOT NULL""")
     op.execute("""
+        CREATE INDEX chain_event_undecodable ON chain_event (chain_id, contract_address) WHERE kind = 'undecodable'""")
+    op.execute("""
         ALTER TABLE tokens_s0
           ADD minter          text CONSTRAINT minter_is_an_address CHECK (minter ~ '^0x[0-9a-f]{40}$'),
           ADD mint_block      bigint,

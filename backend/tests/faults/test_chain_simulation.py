@@ -16,7 +16,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import asyncpg
 import pytest
 
 from glisk.chain.listener import Listener
@@ -25,6 +24,7 @@ from glisk.chain.pace import Pace
 from glisk.chain.rpc.limits import Limits
 from glisk.chain.rpc.pool import Rpc
 from tests.builders import DRAWN
+from tests.listening import Watch, watching
 from tests.simulator import ledger, naive
 from tests.simulator.log import Order
 from tests.simulator.nodes import Nodes, drawn
@@ -45,39 +45,11 @@ LIMITS = Limits(
     slowest_rate=1e6,
 )
 PATIENCE = 60  # seconds until a listener that does not get on is given up
-TELL = """
-    CREATE FUNCTION tell_of_the_cursor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NOTIFY glisk_cursor; RETURN NULL; END $$;
-    CREATE TRIGGER tell_of_the_cursor AFTER INSERT OR UPDATE ON chain_cursor EXECUTE FUNCTION tell_of_the_cursor()"""
 OTHERS = """
     SELECT pid FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'test'"""
 
 pytestmark = pytest.mark.faults
-
-
-class Watch:
-    """The cursor, whenever it moves."""
-
-    def __init__(self, connection: Any) -> None:
-        self.connection, self.turn = connection, asyncio.Lock()
-        self.moved: set[asyncio.Event] = set()
-
-    def tell(self) -> None:
-        for event in self.moved:
-            event.set()
-
-    async def fetch(self, sql: str, *arguments: Any) -> list[Any]:
-        async with self.turn:
-            rows: list[Any] = await self.connection.fetch(sql, *arguments)
-            return rows
-
-    async def until(self, condition: str) -> Any:
-        self.moved.add(moved := asyncio.Event())
-        while not (rows := await self.fetch(f"SELECT * FROM chain_cursor WHERE {condition}")):
-            await moved.wait()
-            moved.clear()
-        self.moved.discard(moved)
-        return rows[0]
 
 
 class Crew:
@@ -110,12 +82,8 @@ class Crew:
 
 @pytest.fixture
 async def watch(database_url: str) -> AsyncIterator[Watch]:
-    connection = await asyncpg.connect(database_url, server_settings={"application_name": "test"})
-    await connection.execute(TELL)
-    watch = Watch(connection)
-    await connection.add_listener("glisk_cursor", lambda *_: watch.tell())
-    yield watch
-    await connection.close()
+    async with watching(database_url) as watch:
+        yield watch
 
 
 @asynccontextmanager

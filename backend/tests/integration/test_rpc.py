@@ -18,8 +18,7 @@ from tests.rpc import Clock, Node, Reply, asking, error, saying
 
 CONTRACT = Contract(8453, "0x" + "ab" * 20)
 BLOCK = calls.block(7)
-SHORT = Limits(request=timedelta(milliseconds=100))
-ONCE = Limits(total=timedelta(milliseconds=1))
+SHORT = Limits(request=timedelta(milliseconds=250))
 
 
 def logs(first: int, last: int) -> Call[Any]:
@@ -108,9 +107,10 @@ async def test_an_endpoint_that_never_answers_well_is_not_asked_for_ever() -> No
     assert len(node.asked) < 20
 
 
-async def test_a_body_that_drips_ends_at_the_deadline() -> None:
+@pytest.mark.parametrize("drips", [False, True])
+async def test_a_body_that_does_not_end_ends_at_the_deadline(drips: bool) -> None:
     held, node = asyncio.Event(), Node()
-    node.faults.append(Reply([{"id": 1, "result": None}], held=held))
+    node.faults.append(lambda body: Reply({"id": body["id"], "result": None}, held=held, drips=drips))
     async with asking(node, limits=SHORT) as rpc:
         assert (await rpc.ask(BLOCK)).results[0].number == 7
         assert rpc.health()[0].errors == {"Faulty": 1}
@@ -191,8 +191,15 @@ async def test_many_that_ask_an_endpoint_to_wait_wait_once() -> None:
         found = await asyncio.gather(*(rpc.ask(BLOCK) for _ in range(10)), return_exceptions=True)
         assert {type(each) for each in found} == {RpcUnreachable}
         assert rpc.health()[0].rate == 10.0  # halved once
-    assert len(node.asked) <= 10
     assert clock.now() < 1000 + 6 * 11
+
+
+async def test_whoever_waited_for_a_turn_does_not_ask_one_that_wants_to_be_left_alone() -> None:
+    node = Node(always=Reply(status=429, headers={"retry-after": "7"}))
+    async with asking(node, limits=Limits(total=timedelta(seconds=6), at_once=1)) as rpc:
+        found = await asyncio.gather(*(rpc.ask(BLOCK) for _ in range(10)), return_exceptions=True)
+        assert {type(each) for each in found} == {RpcUnreachable}
+    assert len(node.asked) == 1
 
 
 async def test_an_endpoint_is_left_alone_for_as_long_as_it_asks() -> None:
@@ -219,6 +226,17 @@ async def test_a_batch_that_is_refused_goes_in_as_many_parts_as_it_takes() -> No
             assert [header.number for header in answer.results] == list(range(7))
     assert size(node.asked[0]) == 7
     assert sorted(size(asked) for asked in node.asked[1:]) == [1, 1, 3, 3, 3, 3]
+
+
+async def test_a_batch_may_be_refused_call_by_call() -> None:
+    def refusing(body: Any) -> Reply | None:
+        words = "Batch of more than 3 requests are not allowed on free tier"
+        return Reply([error(each["id"], 31, words) for each in body], status=500) if size(body) > 3 else None
+
+    async with asking(node := Node(always=refusing)) as rpc:
+        answer = await rpc.ask(*(calls.block(number) for number in range(4)))
+        assert [header.number for header in answer.results] == [0, 1, 2, 3]
+    assert [size(asked) for asked in node.asked] == [4, 3, 1]
 
 
 async def test_an_endpoint_that_takes_no_batches_is_asked_call_by_call() -> None:
@@ -266,10 +284,11 @@ async def test_what_is_under_way_at_once_is_bounded_and_shrinks_when_it_fails() 
 async def test_keys_are_never_shown() -> None:
     node, key = Node(), "Zq3xK9secretsecret"
     node.always = saying(-32000, f"invalid project id {key}")
-    async with asking(node, limits=ONCE, path=f"/v2/{key}") as rpc:
+    async with asking(node, path=f"/v2/{key}") as rpc:
         with pytest.raises(RpcUnreachable) as caught:
             await rpc.ask(BLOCK)
         assert rpc.health()[0].name == f"{node.url}/v2/Zq3x…"
+        assert "invalid project id Zq3x…" in str(caught.value)
         assert key not in f"{caught.value} {rpc.health()}"
 
 

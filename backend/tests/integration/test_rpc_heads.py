@@ -136,7 +136,7 @@ async def test_whatever_is_wrong_with_the_address_it_goes_on_trying(url: str) ->
             await listener.looked.wait()
 
 
-async def test_each_failure_makes_the_next_rest_longer_until_a_block_is_heard() -> None:
+async def test_each_failure_makes_the_next_rest_longer_up_to_a_limit() -> None:
     rests: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -148,3 +148,24 @@ async def test_each_failure_makes_the_next_rest_longer_until_a_block_is_heard() 
     with pytest.raises(asyncio.CancelledError):
         await heads("ws://127.0.0.1:1", lambda: None, lambda: 0, sleep=sleep, jitter=lambda: 1.0)
     assert rests == [0.5, 1, 2, 4, 8, 16, 30, 30]
+
+
+async def test_after_a_block_was_heard_the_rest_is_short_again() -> None:
+    rests: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        rests.append(seconds)
+        socket.refuses = len(rests) < 3
+        await asyncio.sleep(0)
+
+    async with a_socket() as socket:
+        socket.refuses, woken = True, asyncio.Event()
+        task = asyncio.create_task(heads(socket.url, woken.set, lambda: 0, sleep=sleep, jitter=lambda: 1.0))
+        await socket.until_visited(1)
+        await socket.tell([101])
+        await asyncio.wait_for(woken.wait(), 20)
+        await socket.hang_up()
+        await socket.until_visited(2)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert rests == [0.5, 1, 2, 0.5]

@@ -18,7 +18,7 @@ from tests.rpc import Clock, Node, Reply, asking, saying
 
 BLOCK = calls.block(7)
 BROKEN = Reply(b"<html>", status=502)
-SHORT = Limits(request=timedelta(milliseconds=100), probe=timedelta(milliseconds=100))
+SHORT = Limits(request=timedelta(milliseconds=250))
 
 
 def logs(first: int, last: int) -> Call[Any]:

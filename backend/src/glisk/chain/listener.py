@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -26,11 +27,14 @@ from glisk.errors import DeepReorg, RpcUnreachable
 
 log = structlog.get_logger()
 
+LONG_S = 30.0
+
 
 class Listener:
     def __init__(self, url: str, rpc: Rpc, contract: Contract, pace: Pace, *, start: int | None = None) -> None:
         self.url, self.rpc, self.contract, self.pace, self.start = url, rpc, contract, pace, start
         self.woken = asyncio.Event()
+        self.in_vain: dict[str, float] = {}  # since when something was tried without success
 
     def wake(self) -> None:
         """There may be a new block."""
@@ -64,7 +68,7 @@ class Listener:
         while True:
             if book := await Book.opened(link, self.contract):
                 return book
-            await self.patiently(lambda: starting.begin(link, self.rpc, self.contract, self.start))
+            await self.patiently("begin", lambda: starting.begin(link, self.rpc, self.contract, self.start))
             await self.rest()
 
     async def follow_with(self, book: Book) -> None:
@@ -78,7 +82,7 @@ class Listener:
 
     async def detect(self, detector: Detector, seen: asyncio.Event) -> None:
         while True:
-            more = await self.patiently(detector.look)
+            more = await self.patiently("detect", detector.look)
             seen.set()
             if not more:
                 await self.rest()
@@ -89,26 +93,34 @@ class Listener:
             await seen.wait()
             seen.clear()
             try:
-                await self.patiently(lambda: confirmer.look(detector.head))
+                await self.patiently("confirm", lambda: confirmer.look(detector.head))
             except Uprooted:
-                await self.patiently(detector.reconcile)
+                await self.patiently("reconcile", detector.reconcile)
 
     async def audit(self, book: Book) -> None:
         while True:
             await asyncio.sleep(self.pace.audit_every.total_seconds())
-            await self.patiently(lambda: auditing.look(book, self.rpc))
+            await self.patiently("audit", lambda: auditing.look(book, self.rpc))
 
-    async def patiently(self, action: Callable[[], Awaitable[object]]) -> bool:
-        """Whether it said so. What a node does not tell now it tells later."""
+    async def patiently(self, what: str, action: Callable[[], Awaitable[object]]) -> bool:
+        """Whether it said so. What a node does not tell now it tells later; if that takes long, somebody should know."""
         try:
-            return bool(await action())
+            found = bool(await action())
         except Uprooted:
             raise
-        except (RpcTrouble, Outdated) as trouble:
-            log.debug("not yet", contract=str(self.contract), trouble=str(trouble))
-        except RpcUnreachable as error:
-            log.warning("no endpoint answers", contract=str(self.contract), error=str(error))
-        return False
+        except (RpcTrouble, RpcUnreachable, Outdated) as trouble:
+            self.put_up_with(what, trouble)
+            return False
+        self.in_vain.pop(what, None)
+        return found
+
+    def put_up_with(self, what: str, trouble: Exception) -> None:
+        now = time.monotonic()
+        is_long = now - self.in_vain.setdefault(what, now) > LONG_S or isinstance(trouble, RpcUnreachable)
+        if is_long:
+            self.in_vain[what] = now  # it is said once in a while
+        say = log.warning if is_long else log.debug
+        say("not yet", trying=what, contract=str(self.contract), trouble=str(trouble))
 
     async def rest(self) -> None:
         with suppress(TimeoutError):

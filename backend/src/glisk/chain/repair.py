@@ -92,7 +92,7 @@ async def replay(
             difference = joined(difference, part)
             if part and not dry_run:
                 await mend(link, contract, found)
-            tokens += len(found.page.mints)
+            tokens += sum(mint.quantity for mint in found.page.mints)
             progress(found.last.number - first + 1, last - first + 1, tokens)
     if at.halted and not dry_run and first <= at.confirmed_no:
         await go_on(link, contract, found)

@@ -428,6 +428,10 @@ class ChainEvent(SQLModel, table=True):
             *("chain_event_orphaned", "chain_id", "contract_address", "block_number"),
             postgresql_where=text("orphaned_at IS NOT NULL"),
         ),
+        Index(
+            *("chain_event_undecodable", "chain_id", "contract_address"),
+            postgresql_where=text("kind = 'undecodable'"),
+        ),
     )
 
     chain_id: int = Field(primary_key=True, sa_type=BigInteger)
