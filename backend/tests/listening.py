@@ -20,7 +20,8 @@ QUICK = timedelta(milliseconds=10)
 PACE = Pace(confirmations=2, poll=QUICK, audit_every=timedelta(hours=1), standby=QUICK)
 TELL = """
     CREATE FUNCTION tell_of_the_cursor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NOTIFY glisk_cursor; RETURN NULL; END $$;
-    CREATE TRIGGER tell_of_the_cursor AFTER INSERT OR UPDATE ON chain_cursor EXECUTE FUNCTION tell_of_the_cursor()"""
+    CREATE TRIGGER tell_of_the_cursor AFTER INSERT OR UPDATE ON chain_cursor EXECUTE FUNCTION tell_of_the_cursor();
+    CREATE TRIGGER tell_of_tokens AFTER INSERT ON tokens_s0 EXECUTE FUNCTION tell_of_the_cursor()"""
 HELD = """
     SELECT token_id, minter, wallet_address AS author, mint_block_hash AS block_hash
     FROM tokens_s0 JOIN authors USING (author_id) WHERE status <> 'orphaned' AND contract_address = $1 ORDER BY token_id"""
@@ -46,8 +47,13 @@ class Watch:
         return (await self.fetch(sql, *arguments))[0][0]
 
     async def until(self, condition: str) -> Any:
+        """The cursor is like that."""
+        return await self.until_there(f"SELECT * FROM chain_cursor WHERE {condition}")
+
+    async def until_there(self, sql: str) -> Any:
+        """The first row there is, looked for whenever the cursor moves or tokens come."""
         self.moved.add(moved := asyncio.Event())
-        while not (rows := await self.fetch(f"SELECT * FROM chain_cursor WHERE {condition}")):
+        while not (rows := await self.fetch(sql)):
             await moved.wait()
             moved.clear()
         self.moved.discard(moved)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -183,8 +182,8 @@ async def test_an_audit_finds_a_token_that_is_gone_and_puts_it_back(
         await watch.fetch("DELETE FROM events WHERE item_id IS NOT NULL")
         await watch.fetch("DELETE FROM tokens_s0 WHERE token_id IN (2, 3)")
         await watch.fetch("DELETE FROM chain_event")
-        while await watch.tokens(chain.contract) != await chain.mints():
-            await asyncio.sleep(0)
+        await watch.until_there("SELECT FROM tokens_s0 HAVING count(*) = 5")
+        assert await watch.tokens(chain.contract) == await chain.mints()
 
 
 async def test_history_from_before_the_first_block_can_be_added(chain: Chain, database_url: str, watch: Watch) -> None:
