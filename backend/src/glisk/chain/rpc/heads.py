@@ -15,6 +15,7 @@ import structlog
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
+from glisk.addresses import shown_node
 from glisk.chain.rpc import names
 
 log = structlog.get_logger()
@@ -63,7 +64,7 @@ async def heads(
         except (*BROKEN, Unheard) as error:
             failures = 1 if ear.heads else failures + 1
             why = names.without_secrets(str(error) or type(error).__name__, url)[:300]
-            log.info("lost the socket that tells of new blocks", socket=names.shown(url), why=why, failures=failures)
+            log.info("lost the socket that tells of new blocks", socket=shown_node(url), why=why, failures=failures)
         longest = patience.longest_rest.total_seconds()
         rest = min(patience.rest.total_seconds() * 2.0 ** min(failures - 1, 30), longest)
         await sleep(rest * (0.5 + jitter() / 2))
@@ -116,7 +117,7 @@ async def heard(url: str, ear: Ear, patience: Patience) -> None:
     ) as socket:
         await subscribe(socket, patience.answer.total_seconds())
         ear.start_again()
-        log.info("hears of new blocks", socket=names.shown(url))
+        log.info("hears of new blocks", socket=shown_node(url))
         while True:
             with suppress(TimeoutError):
                 ear.hear(await asyncio.wait_for(socket.recv(), max(ear.left, 0.001)))

@@ -1,23 +1,19 @@
-"""An endpoint's address as people may see it: the keys of most providers are in its path."""
+"""Endpoints as people may see them: told apart, and without the keys that most have in their address."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
+
+from glisk.addresses import shown_node
 
 PLAIN = re.compile(r"v\d+|[a-z]{1,15}([-_][a-z]{1,12}){0,3}|[0-9]{1,6}|[CXP]")
 
 
-def shown(url: str) -> str:
-    parts = urlsplit(url)
-    path = "/".join(piece if is_plain(piece) else f"{piece[:4]}…" for piece in parts.path.strip("/").split("/"))
-    return f"{parts.scheme}://{place(parts)}{'/' if path else ''}{path}{'?…' if parts.query else ''}"
-
-
 def unique(urls: Sequence[str]) -> list[str]:
     """Two keys of one provider may look alike."""
-    names = [shown(url) for url in urls]
+    names = [shown_node(url) for url in urls]
     return [
         name if names.count(name) == 1 else f"{name}#{names[: index + 1].count(name)}"
         for index, name in enumerate(names)
@@ -36,7 +32,3 @@ def without_secrets(text: str, url: str) -> str:
 
 def is_plain(piece: str) -> bool:
     return not piece or PLAIN.fullmatch(piece) is not None
-
-
-def place(parts: SplitResult) -> str:
-    return parts.netloc.rpartition("@")[2]
