@@ -17,7 +17,7 @@ from glisk.chain.rpc.pool import Rpc
 from tests.chains import Chain, Minted
 
 QUICK = timedelta(milliseconds=10)
-PACE = Pace(confirmations=2, poll=QUICK, audit_every=timedelta(hours=1), standby=QUICK)
+PACE = Pace(confirmations=2, poll=QUICK, sure_after=QUICK, audit_every=timedelta(hours=1), standby=QUICK)
 TELL = """
     CREATE FUNCTION tell_of_the_cursor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NOTIFY glisk_cursor; RETURN NULL; END $$;
     CREATE TRIGGER tell_of_the_cursor AFTER INSERT OR UPDATE ON chain_cursor EXECUTE FUNCTION tell_of_the_cursor();

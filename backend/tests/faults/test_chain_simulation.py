@@ -174,7 +174,7 @@ async def test_the_simulator_catches_a_naive_follower(seed: int) -> None:
     assert any(found.get(token_id) != tx for token_id, tx in truth.items())
 
 
-PACE = Pace(10, timedelta(milliseconds=5), standby=timedelta(milliseconds=20))
+PACE = Pace(10, BRIEF, standby=10 * BRIEF, sure_after=BRIEF)
 TOKENS = "SELECT token_id, status, author_id, mint_block_hash, mint_log, image_key FROM tokens_s0 ORDER BY token_id"
 TOKEN = "SELECT *, (SELECT wallet_address FROM authors WHERE author_id = t.author_id) AS author FROM tokens_s0 t"
 DRAW = """

@@ -47,9 +47,7 @@ class Book:
         async with self.lock:
             if headers[0].parent_hash != self.at.tip_hash:
                 raise Outdated(f"block {headers[0].number} does not follow on block {self.at.tip_no}")
-            to = self.at.changed(
-                tip_no=headers[-1].number, tip_hash=headers[-1].hash, head_no=max(head, self.at.head_no)
-            )
+            to = self.at.changed(tip_no=headers[-1].number, tip_hash=headers[-1].hash, head_no=head)
             async with self.link.transaction() as fetch:
                 await cursor.move(fetch, to)
                 await cursor.heat(fetch, self.contract, headers)
@@ -66,7 +64,7 @@ class Book:
             to = self.confirmed(found.last).changed(
                 next_token_id=next_token_id,
                 safe_no=found.last.number if found.safe is None else found.safe,
-                head_no=max(head, self.at.head_no),
+                head_no=head,
                 alarm=alarm,
             )
             async with self.link.transaction() as fetch:

@@ -21,7 +21,7 @@ SELECT epoch FROM chain_cursor WHERE chain_id = $1 AND contract_address = $2 FOR
 
 -- name: move_cursor (chain, contract, epoch, tip, its hash, confirmed, its hash, safe, head, next token, halted, alarm)
 UPDATE chain_cursor SET tip_no = $4, tip_hash = $5, confirmed_no = $6, confirmed_hash = $7, safe_no = GREATEST(safe_no, $8),
-  head_at = CASE WHEN $9 > head_no THEN now() ELSE head_at END, head_no = GREATEST(head_no, $9), next_token_id = $10::text::numeric,
+  head_at = CASE WHEN $9 <> head_no THEN now() ELSE head_at END, head_no = $9, next_token_id = $10::text::numeric,
   halted = $11, alarm = $12, updated_at = now()
 WHERE chain_id = $1 AND contract_address = $2 AND epoch = $3 RETURNING epoch
 

@@ -66,10 +66,8 @@ class Confirmer:
             page, reached, alarm = found.page, None, at.alarm
         else:
             page, reached, alarm = await self.whole(found, at.next_token_id)
-        if self.book.rollbacks != rollbacks:
-            raise Outdated(
-                "blocks were replaced while these were read"
-            )  # and what was known of them went into the count
+        if self.book.rollbacks != rollbacks:  # and what was known of them went into the count
+            raise Outdated("blocks were replaced while these were read")
         taken = await self.book.confirm(found, page, reached, head, alarm)
         if taken.born or taken.again or taken.undecodable:
             log.info(

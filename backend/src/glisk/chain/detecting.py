@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
 
 import structlog
 
@@ -26,8 +26,9 @@ SURE = 3  # times in a row that a chain must be seen to have been replaced below
 class Detector:
     def __init__(self, book: Book, rpc: Rpc, pace: Pace) -> None:
         self.book, self.rpc, self.pace = book, rpc, pace
-        self.head = book.at.head_no  # the highest that any endpoint has shown
-        self.deep = 0  # how often in a row no common ancestor was found
+        self.head = book.at.head_no  # as it was shown last: the highest ever shown may have been a lie
+        self.contradicted: list[float] = []  # when no common ancestor was found, since one was
+        self.doubted: str | None = None
 
     async def look(self) -> bool:
         """Whether there is more to read at once."""
@@ -36,7 +37,7 @@ class Detector:
         if head is None:
             return False
         self.rpc.saw_head(answer.endpoint, head.number)
-        self.head = max(self.head, head.number)
+        self.head = head.number
         if head.number <= self.book.at.tip_no:
             return False  # no evidence of anything: the node may be behind
         if head.number - self.book.at.tip_no > self.pace.confirmations + self.pace.hot:
@@ -50,7 +51,7 @@ class Detector:
             return False
         if headers[0].parent_hash != self.book.at.tip_hash:
             return await self.reconcile()
-        self.deep = 0
+        self.contradicted.clear()
         chain = linked(headers, self.book.at.tip_hash)
         page = await self.page(chain)
         taken = await self.book.extend(chain, page, self.head)
@@ -95,12 +96,13 @@ class Detector:
         """Back to the last block that both chains have, as one node shows it."""
         at = self.book.at
         ours = {number: self.book.hash_of(number) for number in range(at.tip_no, at.confirmed_no - 1, -1)}
-        answer = await self.rpc.ask(*(calls.block(number) for number in ours if number >= 0))
+        answer = await self.rpc.ask(*(calls.block(number) for number in ours if number >= 0), other_than=self.doubted)
         shown = [header for header in answer.results if header is not None]
         if len(shown) < len(answer.results) or self.book.at.tip_hash != at.tip_hash:
             return False
         ancestor = next((header.number for header in shown if header.hash == ours[header.number]), None)
         if ancestor is None and at.confirmed_no >= 0:
+            self.doubted = None if self.doubted else answer.endpoint  # another one is asked every other time
             return await self.not_found(answer.endpoint, shown[-1])
         if ancestor == at.tip_no:
             return False  # this node has our chain: another one was asked before
@@ -111,16 +113,18 @@ class Detector:
 
     async def not_found(self, endpoint: str, header: Header) -> bool:
         """Below what was confirmed. One node may be wrong, or syncing: only what is seen again and again is believed."""
-        self.deep += 1
-        said: dict[str, Any] = {"block": header.number, "endpoint": endpoint, "times": self.deep}
-        log.warning("a node has another block than the one that was confirmed", **said)
-        if self.deep >= SURE:
-            at = self.book.at
-            ours = f"Block {at.confirmed_no} was {at.confirmed_hash.hex()[:16]}… and is {header.hash.hex()[:16]}… now."
-            error = DeepReorg(
-                ours,
-                fix=f"Compare with a block explorer. If the new chain is right: glisk chain replay --from {at.confirmed_no}",
-            )
-            await self.book.halt(str(error))
-            raise error
-        return False
+        self.contradicted.append(now := time.monotonic())
+        times, seconds = len(self.contradicted), now - self.contradicted[0]
+        log.warning(
+            "a node has another block than the one that was confirmed",
+            block=header.number,
+            endpoint=endpoint,
+            times=times,
+        )
+        if times < SURE or seconds < self.pace.sure_after.total_seconds():
+            return False
+        at = self.book.at
+        seen = f"Block {at.confirmed_no} was {at.confirmed_hash.hex()[:16]}… and is {header.hash.hex()[:16]}… now."
+        error = DeepReorg(seen)
+        await self.book.halt(f"{error} {error.fix}")
+        raise error

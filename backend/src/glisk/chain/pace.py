@@ -14,3 +14,6 @@ class Pace:
     at_once: int = 8  # ranges that are fetched at once
     audit_every: timedelta = timedelta(minutes=10)
     standby: timedelta = timedelta(seconds=1)  # between tries to become the one who writes
+    sure_after: timedelta = timedelta(
+        seconds=30
+    )  # so long a chain contradicts what was confirmed before it is believed

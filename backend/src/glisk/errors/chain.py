@@ -41,7 +41,7 @@ class StartUnknown(ChainError):
 class DeepReorg(ChainError):
     code = "GLK-205"
     summary = "The chain was reorganised below a block that was confirmed. Nothing more is read, so that nothing wrong is done."
-    remedy = "Compare with a block explorer. If the new chain is the right one: glisk chain replay --from <block>"
+    remedy = "Compare with a block explorer. If the new chain is the right one: glisk chain replay"
 
 
 class MintsMissing(ChainError):
