@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from glisk.dev import data_dir
+from glisk.dev.locks import open_private, try_lock
 from glisk.errors import AlreadyRunning, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
 
@@ -49,3 +50,15 @@ def test_play_can_be_wiped(embedded: Settings) -> None:
 def test_a_running_glisk_is_not_wiped_away_under_itself(embedded: Settings) -> None:
     with data_dir.owned(embedded.data_dir), pytest.raises(AlreadyRunning):
         data_dir.wipe(embedded, force=True)
+
+
+@pytest.mark.parametrize("part", data_dir.SHARED)
+def test_what_a_command_still_uses_is_not_wiped(tmp_path: Path, part: str) -> None:
+    settings = Settings(data_dir=tmp_path / "glisk")
+    data_dir.prepare(settings.data_dir)
+    (settings.data_dir / part).mkdir()
+    with open_private(settings.data_dir / part / "keeper.lock") as keeper:
+        assert try_lock(keeper)
+        with pytest.raises(AlreadyRunning, match="still uses"):
+            data_dir.wipe(settings, force=True)
+    assert data_dir.wipe(settings, force=True)

@@ -127,9 +127,9 @@ async def test_everything_is_there_again_after_a_restart(tmp_path: Path) -> None
 def test_the_node_has_ended_when_its_last_user_has_left(tmp_path: Path) -> None:
     with chain.running(tmp_path / "chain", None) as found:
         node = node_of(found)
-        assert chain.is_used(tmp_path / "chain")
+        assert sharing.is_used(tmp_path / "chain")
     assert not node.is_running()
-    assert not chain.is_used(tmp_path / "chain")
+    assert not sharing.is_used(tmp_path / "chain")
 
 
 def test_two_users_share_one(tmp_path: Path) -> None:

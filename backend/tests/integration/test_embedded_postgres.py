@@ -22,7 +22,7 @@ import asyncpg
 import psutil
 import pytest
 
-from glisk.dev import postgres
+from glisk.dev import postgres, sharing
 from glisk.dev.child import Account, becoming
 from glisk.errors import DataUnwritable, EmbeddedPostgresFailed, EmbeddedPostgresOtherVersion
 from tests.conftest import FAST, execute, fetchval
@@ -81,7 +81,7 @@ def test_the_server_has_ended_when_its_last_user_has_left(tmp_path: Path) -> Non
     with postgres.running(tmp_path / "pg", FAST):
         server = server_of(tmp_path / "pg")
     assert not server.is_running()
-    assert not postgres.is_used(tmp_path / "pg")
+    assert not sharing.is_used(tmp_path / "pg")
 
 
 def test_it_serves_until_the_last_of_several_users_has_left(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_killed_server_is_back_on_the_same_address_while_it_is_used(tmp_path: 
             assert postgres.wait_for_port(home) == urlsplit(url).port
             assert asyncio.run(fetchval(url, "SELECT x FROM kept")) == 42
         assert (home / "log").read_text().count("the server ended by signal 9 while in use") == 3
-    assert not postgres.is_used(home)
+    assert not sharing.is_used(home)
 
 
 @pytest.mark.faults
@@ -215,7 +215,7 @@ def test_nothing_is_started_any_more_when_the_last_user_leaves_during_a_rest(tmp
         log = until_logged(home, "again in 3.2 s")
         left_at = time.monotonic()
     assert time.monotonic() - left_at < 2
-    assert not postgres.is_used(home)
+    assert not sharing.is_used(home)
     assert (home / "log").read_text() == log
 
 

@@ -59,7 +59,3 @@ def program(contracts: Path) -> Path:
 
 def rhythm(block_time: timedelta | None) -> list[str]:
     return ["--block-time", str(block_time.total_seconds())] if block_time else []
-
-
-def is_used(home: Path) -> bool:
-    return sharing.is_used(home)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from glisk.dev import postgres
+from glisk.dev import sharing
 from glisk.dev.locks import make_directory, open_private, try_lock
 from glisk.errors import AlreadyRunning, DataUnwritable, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
 
 MARK, REAL_PARTS = "made-by-glisk", "real-parts"
+SHARED = {"postgres": "database", "chain": "development chain"}
 
 
 def prepare(data_dir: Path) -> None:
@@ -55,8 +56,9 @@ def wipe(settings: Settings, *, force: bool) -> bool:
     with owned(data_dir):
         if not force:
             require_play(settings)
-        if postgres.is_used(data_dir / "postgres"):
-            raise AlreadyRunning(f"A command still uses the database in {data_dir}.")
+        for part, called in SHARED.items():
+            if sharing.is_used(data_dir / part):
+                raise AlreadyRunning(f"A command still uses the {called} in {data_dir}.")
         try:
             shutil.rmtree(data_dir)
         except PermissionError as error:

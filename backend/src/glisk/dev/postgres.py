@@ -63,7 +63,3 @@ def require_same_version(home: Path) -> None:
 
 def wait_for_port(home: Path) -> int:
     return sharing.wait_for_port(home, EmbeddedPostgresFailed)
-
-
-def is_used(home: Path) -> bool:
-    return sharing.is_used(home)
