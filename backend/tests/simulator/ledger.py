@@ -18,7 +18,13 @@ HOT = "SELECT number, hash, parent_hash FROM hot_block ORDER BY number"
 
 
 async def differences(connection: Any, nodes: Nodes) -> list[str]:
-    """Each as a sentence; none once a listener has confirmed everything that the nodes lied about."""
+    """Each as a sentence; none once a listener has confirmed everything that the nodes lied about. As of one moment: what a listener
+    that was stopped had sent may still be committed."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        return await of_one_moment(connection, nodes)
+
+
+async def of_one_moment(connection: Any, nodes: Nodes) -> list[str]:
     cursor, tree = await connection.fetchrow(CURSOR), nodes.tree
     if nodes.settled_at is None or cursor is None or cursor["halted"] or cursor["confirmed_no"] < nodes.settled_at:
         return [
