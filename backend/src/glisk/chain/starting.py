@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
@@ -28,13 +29,14 @@ async def begin(link: Link, rpc: Rpc, contract: Contract, start: int | None) -> 
 
 
 async def require_collection(rpc: Rpc, contract: Contract) -> None:
-    code = await surely(rpc, calls.code(contract, calls.LATEST))
-    is_721, is_1155 = [await surely(rpc, calls.supports(contract, each)) for each in (ERC721, ERC1155)]
+    code = await surely(rpc, calls.code(contract, calls.LATEST), bool)
+    is_721 = await surely(rpc, calls.supports(contract, ERC721), bool)
+    is_1155 = not is_721 and await surely(rpc, calls.supports(contract, ERC1155), bool)
     if code is None:
         raise NotThere("no endpoint has the state of its latest block")
     if not code:
         raise NotFollowable(f"There is no contract at {contract.address} on chain {contract.chain_id}.")
-    if is_1155 and not is_721:
+    if is_1155:
         said = "an ERC-1155 contract: its ids stand for many copies. Glisk follows ERC-721 only."
         raise NotFollowable(f"{contract.address} is {said}")
     if not is_721:
@@ -57,14 +59,19 @@ async def deployed_in(rpc: Rpc, contract: Contract) -> int:
     return low
 
 
-async def surely(rpc: Rpc, call: Call[T | None]) -> T | None:
-    """Asked several times: one node that is behind must not decide it."""
+def is_known(found: object) -> bool:
+    return found is not None
+
+
+async def surely(rpc: Rpc, call: Call[T | None], is_enough: Callable[[object], bool] = is_known) -> T | None:
+    """Asked several times until it is: one node that is behind, and has not seen the contract yet, must not decide it."""
+    found: T | None = None
     for attempt in range(TRIES):
-        found: T | None = (await rpc.ask(call)).results[0]
-        if found is not None:
-            return found
+        found = (await rpc.ask(call)).results[0]
+        if is_enough(found):
+            break
         await asyncio.sleep(0.02 * attempt)
-    return None
+    return found
 
 
 async def parent_of(rpc: Rpc, first: int) -> bytes:
