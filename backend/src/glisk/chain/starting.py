@@ -31,7 +31,7 @@ async def begin(link: Link, rpc: Rpc, contract: Contract, start: int | None) -> 
 async def require_collection(rpc: Rpc, contract: Contract) -> None:
     code = await surely(rpc, calls.code(contract, calls.LATEST), bool)
     is_721 = await surely(rpc, calls.supports(contract, ERC721), bool)
-    is_1155 = not is_721 and await surely(rpc, calls.supports(contract, ERC1155), bool)
+    is_1155 = None if is_721 else await surely(rpc, calls.supports(contract, ERC1155), bool)
     if code is None:
         raise NotThere("no endpoint has the state of its latest block")
     if not code:
