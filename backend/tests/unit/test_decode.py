@@ -23,7 +23,7 @@ PENDING = dict.fromkeys(["blockHash", "blockNumber", "transactionHash", "logInde
 
 addresses = st.binary(min_size=20, max_size=20).map(lambda found: f"0x{found.hex()}").filter(lambda a: a != NOBODY)
 words = st.integers(0, 2**256 - 1)
-ids = st.one_of(st.integers(0, 1000), st.integers(0, decode.LAST - decode.MOST))
+ids = st.one_of(st.integers(0, 1000), st.integers(0, decode.IDS - decode.MOST))
 quantities = st.integers(1, decode.MOST)
 
 
@@ -116,17 +116,17 @@ def test_what_is_no_mint_of_the_contract_is_only_counted(log: Wire) -> None:
         (consecutive(5, 0, NOBODY, ALICE), "mints no tokens"),
         (batch(ALICE, BOB, 7, 10**30), f"mints {10**30} tokens at once: more than 20000"),
         (consecutive(0, 20_000, NOBODY, ALICE), "mints 20001 tokens at once: more than 20000"),
-        (batch(ALICE, BOB, decode.LAST, 2), "beyond the last id"),
-        (MINT | {"data": "0x" + "0" * 127}, "not hexadecimal"),
-        (MINT | {"data": "0x" + "0" * 127 + "g"}, "not hexadecimal"),
-        (MINT | {"data": "0x" + "0" * 128 + " "}, "not hexadecimal"),
+        (batch(ALICE, BOB, decode.IDS - 1, 2), "beyond the last id"),
+        (MINT | {"data": "0x" + "0" * 127}, "has 63.5 bytes of data, not 64"),
+        (MINT | {"data": "0x" + "0" * 127 + "g"}, "hexadecimal"),
+        (MINT | {"data": "0x" + "0" * 128 + " "}, "has 64.5 bytes of data, not 64"),
         (MINT | {"data": "  " + "0" * 128}, "without 0x"),
         (MINT | {"data": ""}, "without 0x"),
-        (MINT | {"topics": [*MINT["topics"][:3], "0x7"]}, "not hexadecimal"),
+        (MINT | {"topics": [*MINT["topics"][:3], "0x7"]}, "not 32 bytes"),
         (MINT | {"topics": [*MINT["topics"][:3], "0x07"]}, "not 32 bytes"),
-        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "00 " * 21 + "0"]}, "not hexadecimal"),
-        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "00 " * 20 + "0000"]}, "not hexadecimal"),
-        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "٣" * 64]}, "not hexadecimal"),
+        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "00 " * 21 + "0"]}, "hexadecimal"),
+        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "00 " * 20 + "0000"]}, "hexadecimal"),
+        (MINT | {"topics": [*MINT["topics"][:3], "0x" + "٣" * 64]}, "hexadecimal"),
         (MINT | {"topics": [*MINT["topics"][:3], None]}, "$.topics[3]"),
         (MINT | {"topics": None}, "$.topics"),
         (MINT | {"data": None}, "$.data"),
@@ -145,7 +145,7 @@ def test_what_says_it_is_a_mint_and_cannot_be_read_is_kept_as_it_came(log: Wire,
 
 
 def test_the_largest_batch_and_the_last_ids_there_can_be_are_read() -> None:
-    for first in (0, decode.LAST - decode.MOST + 1):
+    for first in (0, decode.IDS - decode.MOST):
         assert read(batch(ALICE, BOB, first, decode.MOST)).mints[0].quantity == decode.MOST
 
 

@@ -20,7 +20,7 @@ FROM_NOBODY = "0x" + "0" * 64
 BATCHES = [BATCH_MINTED, CONSECUTIVE]
 TOPICS = [BATCH_MINTED, CONSECUTIVE, TRANSFER]
 
-LAST = 2**256 - 1
+IDS = 2**256
 MOST = 20_000  # tokens of one log: each becomes a row, and the number is whatever the contract's author wrote
 NOBODY = "0x" + "0" * 40
 PADDING = bytes(12)  # what a word has before an address
@@ -29,7 +29,7 @@ TRANSFERRED_ON = struct.Struct("32s 12s20s 12s20s 32s")
 BATCH = struct.Struct("12s20s 12s20s 32s 32s 32s")
 
 Place: TypeAlias = tuple[int, bytes, bytes, int]  # block number, block hash, transaction, index in the block
-Tokens: TypeAlias = tuple[int, int, str, str]  # the first, how many, their minter, their author
+Reader: TypeAlias = "Callable[[Log], Mint | None]"  # ValueError says why it cannot be read
 
 
 class Log(Struct, gc=False):
@@ -104,22 +104,22 @@ def sorted_out(found: Sequence[Log], address: str, raw_of: Callable[[int], Raw])
     mints: list[Mint] = []
     undecodable: list[Undecodable] = []
     for number, log in enumerate(found):
-        if (kind := kind_of(log, address)) is None:
+        if (reader := reader_of(log, address)) is None:
             continue
         try:
-            tokens = READERS[kind](log.topics, log.data)
+            found_mint = reader(log)
         except ValueError as problem:
             undecodable.append(Undecodable(*place(log), str(problem), storable(raw_of(number))))
         else:
-            if tokens is not None:
-                mints.append(Mint(kind, *place(log), *tokens))
+            if found_mint is not None:
+                mints.append(found_mint)
     return Logs(mints, undecodable, len(found))
 
 
-def kind_of(log: Log, address: str) -> str | None:
+def reader_of(log: Log, address: str) -> Reader | None:
     if log.removed or not log.topics or log.address.lower() != address:
         return None
-    return KINDS.get(log.topics[0].lower())
+    return READERS.get(log.topics[0].lower())
 
 
 def may_be_a_mint(log: Spoilt, address: str) -> bool:
@@ -127,55 +127,61 @@ def may_be_a_mint(log: Spoilt, address: str) -> bool:
     if log.removed is True or (isinstance(log.address, str) and log.address.lower() != address):
         return False
     first = log.topics[0] if isinstance(log.topics, list) and log.topics else None
-    return first.lower() in KINDS if isinstance(first, str) else True
+    return first.lower() in READERS if isinstance(first, str) else True
 
 
 def place(log: Log | Spoilt) -> Place:
-    return *block(log.blockNumber, log.blockHash), hash_in(log.transactionHash), number(log.logIndex, 31)
+    height, hash = block(log.blockNumber, log.blockHash)
+    return height, hash, hash_in(log.transactionHash), number(log.logIndex, 31)
 
 
-def transfer(topics: list[str], data: str) -> Tokens | None:
+def transfer(log: Log) -> Mint | None:
     """A mint when it comes from nobody. What goes from nobody to nobody is not there afterwards."""
-    if len(topics) == 3:
+    if len(log.topics) == 3:
         raise ValueError("a Transfer with 3 topics: that is one of ERC-20, ERC-721 has 4")
-    *sender, padding, minter, token = sliced(TRANSFERRED, topics, data)
-    to = account(padding, minter)
-    return several(token, 1, to, to) if account(*sender) == NOBODY != to else None
+    padding, sender, padding_too, minter, token = sliced(TRANSFERRED, log)
+    to = account(padding_too, minter)
+    return several(mint.TRANSFER, log, token, 1, to, to) if account(padding, sender) == NOBODY != to else None
 
 
-def consecutive(topics: list[str], data: str) -> Tokens | None:
+def consecutive(log: Log) -> Mint | None:
     """ERC-2309. The last token is among them."""
-    first, *sender, padding, minter, last = sliced(TRANSFERRED_ON, topics, data)
-    to, quantity = account(padding, minter), integer(last) - integer(first) + 1
-    return several(first, quantity, to, to) if account(*sender) == NOBODY != to else None
+    first, padding, sender, padding_too, minter, last = sliced(TRANSFERRED_ON, log)
+    to, quantity = account(padding_too, minter), integer(last) - integer(first) + 1
+    return several(mint.CONSECUTIVE, log, first, quantity, to, to) if account(padding, sender) == NOBODY != to else None
 
 
-def batch_minted(topics: list[str], data: str) -> Tokens:
-    padding, minter, padding_too, author, first, quantity, _paid = sliced(BATCH, topics, data)
-    return several(first, integer(quantity), account(padding, minter), account(padding_too, author))
+def batch_minted(log: Log) -> Mint:
+    padding, minter, padding_too, author, first, quantity, _paid = sliced(BATCH, log)
+    to, by = account(padding, minter), account(padding_too, author)
+    return several(mint.BATCH_MINTED, log, first, integer(quantity), to, by)
 
 
-def several(first_word: bytes, quantity: int, minter: str, author: str) -> Tokens:
+def several(kind: str, log: Log, first_word: bytes, quantity: int, minter: str, author: str) -> Mint:
     first = integer(first_word)
     if quantity < 1:
         raise ValueError("mints no tokens")
     if quantity > MOST:
         raise ValueError(f"mints {quantity} tokens at once: more than {MOST}")
-    if first + quantity - 1 > LAST:
+    if first + quantity > IDS:
         raise ValueError(f"mints {quantity} tokens from {first} on: beyond the last id there can be")
-    return first, quantity, minter, author
+    number, hash, tx, index = place(log)
+    return Mint(kind, number, hash, tx, index, first, quantity, minter, author)
 
 
-def sliced(shape: struct.Struct, topics: list[str], data: str) -> tuple[bytes, ...]:
-    """The three topics after the first, and the data."""
+def sliced(shape: struct.Struct, log: Log) -> tuple[bytes, ...]:
+    """The three topics after the first, and the data. Every length counts: fromhex() passes over spaces."""
+    topics, data = log.topics, log.data
     if len(topics) != 4:
         raise ValueError(f"has {len(topics)} topics, not 4")
     _, a, b, c = topics
-    words = unhexed(f"{a[2:]}{b[2:]}{c[2:]}{data[2:]}")
     if not (len(a) == len(b) == len(c) == 66 and a[:2] == b[:2] == c[:2] == data[:2] == "0x"):
         raise ValueError("has a topic that is not 32 bytes, or data without 0x")
+    if len(data) != 2 * shape.size - 190:
+        raise ValueError(f"has {len(data) / 2 - 1:g} bytes of data, not {shape.size - 96}")
+    words = bytes.fromhex(f"{a[2:]}{b[2:]}{c[2:]}{data[2:]}")
     if len(words) != shape.size:
-        raise ValueError(f"has {len(words) - 96} bytes of data, not {shape.size - 96}")
+        raise ValueError("has topics or data that are not hexadecimal")
     return shape.unpack(words)
 
 
@@ -189,26 +195,15 @@ def integer(found: bytes) -> int:
     return int.from_bytes(found, "big")
 
 
-def unhexed(text: str) -> bytes:
-    """The length counts: fromhex() passes over spaces."""
-    try:
-        found = bytes.fromhex(text)
-    except ValueError:
-        found = b""
-    if 2 * len(found) != len(text):
-        raise ValueError(f"{text[:80]!r} is not hexadecimal")
-    return found
-
-
 @lru_cache(256)  # a block's logs come one after the other
 def block(number_text: str, hash_text: str) -> tuple[int, bytes]:
     return number(number_text, 63), hash_in(hash_text)
 
 
 def hash_in(text: str) -> bytes:
-    if len(text) != 66 or text[:2] != "0x":
-        raise ValueError(f"{text[:80]!r} is not a hash")
-    return unhexed(text[2:])
+    if len(text) == 66 and text[:2] == "0x" and len(found := bytes.fromhex(text[2:])) == 32:
+        return found
+    raise ValueError(f"{text[:80]!r} is not a hash")
 
 
 @lru_cache(1024)
@@ -235,9 +230,4 @@ RAWS = msgspec.json.Decoder(list[Raw])
 LOG = msgspec.json.Decoder(Log)
 SPOILT = msgspec.json.Decoder(Spoilt)
 PENDING = msgspec.json.Decoder(Pending)
-KINDS = {BATCH_MINTED: mint.BATCH_MINTED, CONSECUTIVE: mint.CONSECUTIVE, TRANSFER: mint.TRANSFER}
-READERS: dict[str, Callable[[list[str], str], Tokens | None]] = {
-    mint.BATCH_MINTED: batch_minted,
-    mint.CONSECUTIVE: consecutive,
-    mint.TRANSFER: transfer,
-}
+READERS: dict[str, Reader] = {BATCH_MINTED: batch_minted, CONSECUTIVE: consecutive, TRANSFER: transfer}
