@@ -8,10 +8,10 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import claim, engine, generation, page
+from benchmarks import chain, claim, engine, generation, page
 from benchmarks.row import Row
 
-PARTS = {"claim": claim.measure, "engine": engine.measure, "generation": generation.measure}
+PARTS = {"claim": claim.measure, "engine": engine.measure, "generation": generation.measure, "chain": chain.measure}
 
 
 def main(only: list[str]) -> None:

@@ -30,9 +30,11 @@ def keep(title: str, number: int, name: str, figures: Figures) -> None:
         file.write(json.dumps({"title": title, "round": number, "name": name, **figures}) + "\n")
 
 
-def forget() -> None:
+def forget(is_gone: Callable[[str], bool]) -> None:
+    """Those whose title says so."""
     KEPT.parent.mkdir(exist_ok=True)
-    KEPT.write_text("")
+    lines = KEPT.read_text().splitlines(keepends=True) if KEPT.exists() else []
+    KEPT.write_text("".join(line for line in lines if not is_gone(json.loads(line)["title"])))
 
 
 def medians(taken: Sequence[Figures]) -> Figures:
