@@ -1,4 +1,4 @@
-"""The listener in a process of its own: `python -m benchmarks.peers.listening ACTION DATABASE NODE LEDGER` prints what came of it."""
+"""The listener in a process of its own: `python -m benchmarks.peers.listening ACTION DATABASE NODE …` prints what came of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from glisk.chain import calls
 from glisk.chain.listener import Listener
 from glisk.chain.mint import Contract, Mint
 from glisk.chain.pace import Pace
+from glisk.chain.rpc.heads import heads
 from glisk.chain.rpc.pool import Rpc
+from glisk.dev.chain_keeper import CHAIN_ID as DEV_CHAIN_ID
 from glisk.logs import configure
 from glisk.settings import Settings
 from tests.ledger import FIRST, Ledger
@@ -45,6 +47,14 @@ async def backfill(url: str, node: str, ledger: Ledger) -> dict[str, Any]:
     await asyncio.gather(listening, return_exceptions=True)
     await rpc.close()
     return {"seconds": took, "weights": weights}
+
+
+async def follow(url: str, node: str, address: str) -> None:
+    """A contract on the development chain, until somebody ends the process."""
+    rpc = Rpc(DEV_CHAIN_ID, [node])
+    listener = Listener(url, rpc, Contract(DEV_CHAIN_ID, address), Pace(confirmations=1))
+    told = heads(node.replace("http", "ws"), listener.wake, lambda: max(each.head for each in rpc.health()))
+    await asyncio.gather(listener.run(), told)
 
 
 async def weighed(url: str, ledger: Ledger, listening: asyncio.Task[None]) -> list[int]:
@@ -88,10 +98,12 @@ def columns(mints: list[Mint]) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def main(action: str, url: str, node: str, ledger: str) -> None:
+def main(action: str, url: str, node: str, what: str) -> None:
     configure(Settings(log_level="warning"))
+    if action == "follow":
+        asyncio.run(follow(url, node, what))
     work = {"backfill": backfill, "insert": insert}[action]
-    print(json.dumps(asyncio.run(work(url, node, msgspec.json.decode(ledger, type=Ledger)))))
+    print(json.dumps(asyncio.run(work(url, node, msgspec.json.decode(what, type=Ledger)))))
 
 
 if __name__ == "__main__":
