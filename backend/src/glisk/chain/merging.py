@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from glisk.chain.mint import BATCH_MINTED, TRANSFER, Mint
+from glisk.chain.mint import BATCH_MINTED, CONSECUTIVE, TRANSFER, Mint
+
+IDS = 2**256
 
 Range: TypeAlias = tuple[int, int]  # the first and the last token, both among them
 Transaction: TypeAlias = tuple[bytes, bytes]  # and the block it is in: it may be mined again
@@ -16,23 +17,29 @@ Transaction: TypeAlias = tuple[bytes, bytes]  # and the block it is in: it may b
 def merged(mints: list[Mint]) -> list[Mint]:
     """Each log once, in the chain's order, without those whose tokens another log of the same transaction tells of and knows
     more: a batch knows the author, a range is shorter than its transfers."""
-    once = {(mint.block_hash, mint.log_index): mint for mint in reversed(mints)}.values()
+    once = list({(mint.block_hash, mint.log_index): mint for mint in reversed(mints)}.values())
     batches = ranges(mint for mint in once if mint.kind == BATCH_MINTED)
-    runs = ranges(mint for mint in once if mint.kind != TRANSFER)
-    kept = (
-        mint
-        for mint in once
-        if mint.kind == BATCH_MINTED or not covers(runs if mint.kind == TRANSFER else batches, mint)
-    )
-    return sorted(kept, key=lambda mint: (mint.block_number, mint.log_index))
+    runs = ranges(mint for mint in once if mint.kind != TRANSFER) if has(once, CONSECUTIVE) else batches
+    better = {BATCH_MINTED: {}, CONSECUTIVE: batches, TRANSFER: runs}
+    kept = [mint for mint in once if not is_told(mint, better[mint.kind])]
+    kept.sort(key=lambda mint: (mint.block_number, mint.log_index))
+    return kept
+
+
+def has(mints: list[Mint], kind: str) -> bool:
+    return any(mint.kind == kind for mint in mints)
 
 
 def ranges(mints: Iterable[Mint]) -> dict[Transaction, list[Range]]:
     """Of each transaction: in order, apart from each other."""
-    found: dict[Transaction, list[Range]] = defaultdict(list)
+    found: dict[Transaction, list[Range]] = {}
     for mint in mints:
-        found[mint.block_hash, mint.tx_hash].append((mint.first_token_id, mint.first_token_id + mint.quantity - 1))
-    return {transaction: joined(sorted(several)) for transaction, several in found.items()}
+        told = (mint.first_token_id, mint.first_token_id + mint.quantity - 1)
+        found.setdefault((mint.block_hash, mint.tx_hash), []).append(told)
+    for transaction, several in found.items():
+        if len(several) > 1:
+            found[transaction] = joined(sorted(several))
+    return found
 
 
 def joined(several: list[Range]) -> list[Range]:
@@ -45,10 +52,10 @@ def joined(several: list[Range]) -> list[Range]:
     return apart
 
 
-def covers(found: dict[Transaction, list[Range]], mint: Mint) -> bool:
-    several = found.get((mint.block_hash, mint.tx_hash))
+def is_told(mint: Mint, found: dict[Transaction, list[Range]]) -> bool:
+    several = found.get((mint.block_hash, mint.tx_hash)) if found else None
     if several is None:
         return False
     first, last = mint.first_token_id, mint.first_token_id + mint.quantity - 1
-    at = bisect_right(several, first, key=lambda range: range[0]) - 1
-    return at >= 0 and last <= several[at][1]
+    begins, ends = several[0] if len(several) == 1 else several[bisect_right(several, (first, IDS)) - 1]
+    return begins <= first and last <= ends
