@@ -11,10 +11,12 @@ RESULTS = Path(__file__).parent / "results" / "latest.json"
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Made by `make bench`: the engine beside its peers, on one PostgreSQL in one run, rounds interleaved, medians. `ratio` is how many
+Made by `make bench`: Glisk beside its peers, on one PostgreSQL in one run, rounds interleaved, medians. `ratio` is how many
 times better ours is; a row that falls short says so. Only ratios mean anything: the machine (2 cores) also runs the database, and
 its speed swings. "By hand" is a ceiling, a loop that claims and completes with a fence and does nothing else: no events, no
-limits, no retries. The raw rows are in [latest.json](../backend/benchmarks/results/latest.json), every round in
+limits, no retries. "A bare INSERT" is one as well: the tokens of a chain written from memory, without their logs and without a
+word of what happened. A chain is read from a made-up node in a process of its own, at its head from a real one (anvil). The raw
+rows are in [latest.json](../backend/benchmarks/results/latest.json), every round in
 [rounds.jsonl](../backend/benchmarks/results/rounds.jsonl).
 
 | part | measure | against | ours | theirs | ratio | wanted | holds |

@@ -12,13 +12,12 @@ import asyncpg
 import msgspec
 import psutil
 
+from glisk import following
 from glisk.chain import calls
 from glisk.chain.listener import Listener
 from glisk.chain.mint import Contract, Mint
 from glisk.chain.pace import Pace
-from glisk.chain.rpc.heads import heads
 from glisk.chain.rpc.pool import Rpc
-from glisk.dev.chain_keeper import CHAIN_ID as DEV_CHAIN_ID
 from glisk.logs import configure
 from glisk.settings import Settings
 from tests.ledger import FIRST, Ledger
@@ -50,11 +49,9 @@ async def backfill(url: str, node: str, ledger: Ledger) -> dict[str, Any]:
 
 
 async def follow(url: str, node: str, address: str) -> None:
-    """A contract on the development chain, until somebody ends the process."""
-    rpc = Rpc(DEV_CHAIN_ID, [node])
-    listener = Listener(url, rpc, Contract(DEV_CHAIN_ID, address), Pace(confirmations=1))
-    told = heads(node.replace("http", "ws"), listener.wake, lambda: max(each.head for each in rpc.health()))
-    await asyncio.gather(listener.run(), told)
+    """As `glisk listen` does, on the development chain, until somebody ends the process."""
+    urls, pace = [node, node.replace("http", "ws")], Pace(confirmations=following.EMBEDDED_CONFIRMATIONS)
+    await following.follow(url, following.Source(urls, [(None, address)], None, pace), lambda *_: None)
 
 
 async def weighed(url: str, ledger: Ledger, listening: asyncio.Task[None]) -> list[int]:

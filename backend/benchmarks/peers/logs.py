@@ -23,6 +23,7 @@ Read: TypeAlias = Callable[[int, int], Awaitable[list[Mint]]]  # the mints of th
 CONTRACT = Contract(CHAIN_ID, ADDRESS)
 MINTS = 4  # in a block
 PAGE = 2_500  # blocks: ten thousand logs, as many as an endpoint gives
+PASSES = 3  # over an answer that has arrived
 COLUMNS = (
     *("chain_id", "contract_address", "block_number", "block_hash", "log_index", "tx_hash", "kind"),
     *("first_token_id", "quantity", "minter", "author"),

@@ -29,5 +29,6 @@ async def read_only(url: str, n: int, *, port: int) -> float:
     """Seconds for an answer of n logs that has arrived."""
     raw = logs.answer(port, n)
     started = time.perf_counter()
-    assert len(decode.logs(raw, logs.CONTRACT.address).mints) == n
-    return time.perf_counter() - started
+    for _ in range(logs.PASSES):
+        assert len(decode.logs(raw, logs.CONTRACT.address).mints) == n
+    return (time.perf_counter() - started) / logs.PASSES
