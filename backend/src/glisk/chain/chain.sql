@@ -45,6 +45,9 @@ DELETE FROM hot_block WHERE chain_id = $1 AND contract_address = $2 AND (number 
 -- name: tell (what, actor, data)
 INSERT INTO events (to_status, actor, data) VALUES ($1, $2, $3::jsonb)
 
+-- name: knows_some (chain, contract, first block, last block)
+SELECT true FROM chain_event WHERE chain_id = $1 AND contract_address = $2 AND block_number BETWEEN $3 AND $4 LIMIT 1
+
 -- name: keep_mints (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors, kinds)
 -- Returns those that are new to us, or were orphaned and are on the chain again.
 INSERT INTO chain_event AS e (chain_id, contract_address, block_number, block_hash, log_index, tx_hash, kind, first_token_id, quantity, minter, author)
