@@ -92,7 +92,7 @@ async def test_a_silent_socket_is_noticed() -> None:
 async def chatting(socket: Socket) -> None:
     while True:
         await socket.say('{"jsonrpc":"2.0","method":"keepalive"}')
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0)
 
 
 async def test_what_keeps_a_line_open_is_no_sign_of_life() -> None:

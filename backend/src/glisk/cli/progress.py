@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -12,7 +13,7 @@ from typing import Any
 LINE_EVERY_S = 5.0
 
 
-class Progress:
+class Progress(ABC):
     """Called with blocks that were read, of how many, and tokens found in them. `done` is what it was told last."""
 
     def __init__(self, what: str, now: Callable[[], float] = time.monotonic) -> None:
@@ -23,10 +24,10 @@ class Progress:
         self.done = done
         self.show(done, total, sentence(done, total, tokens, self.now() - self.started))
 
-    def show(self, done: int, total: int, told: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def show(self, done: int, total: int, told: str) -> None: ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (a line needs no closing)
         pass
 
 
