@@ -11,6 +11,7 @@ from tests.builders import IMAGE, MANY_TOKENS
 
 LEASE = "leased_by = 'w', leased_until = now()"
 DRAWN = f"image_url = '{IMAGE}'"
+MINTED = "minter = '0x' || repeat('a', 40), mint_block = 1, mint_block_hash = sha256('b'), mint_tx = sha256('t'), mint_log = 0"
 PINNED = f"{DRAWN}, image_key = 'k', image_cid = 'c', metadata_cid = 'm'"
 
 BROKEN = [
@@ -43,6 +44,11 @@ BROKEN = [
     ("contract_is_an_address", "contract_address = '0xABC'"),
     ("token_id_is_uint256", "token_id = -1"),
     ("token_id_is_uint256", "token_id = 2::numeric ^ 256"),
+    ("mint_is_whole", "mint_block = 1"),
+    ("mint_is_whole", MINTED.replace("mint_log = 0", "mint_log = NULL")),
+    ("minter_is_an_address", MINTED.replace("40", "39")),
+    ("mint_block_is_whole", MINTED.replace("sha256('b')", "'\\x00'")),
+    ("mint_tx_is_whole", MINTED.replace("sha256('t')", "'\\x00'")),
 ]
 
 ALLOWED = [
@@ -54,6 +60,7 @@ ALLOWED = [
     "status = 'orphaned', finished_at = now()",
     "status = 'review'",
     "token_id = 2::numeric ^ 256 - 1",
+    MINTED,
 ]
 
 
