@@ -66,6 +66,12 @@ CHAIN_EVENT = """
       CONSTRAINT decoded_or_raw CHECK (CASE WHEN kind = 'undecodable' THEN num_nulls(raw, problem) = 0
                                        ELSE num_nulls(first_token_id, quantity, minter, author) = 0 END)
     )"""
+# Who follows says so all the time: one that hangs is put out by those who stand by.
+CHAIN_SEAT = """
+    CREATE TABLE chain_seat (
+      seat    text PRIMARY KEY,
+      beat_at timestamptz NOT NULL DEFAULT now()
+    )"""
 MINTED = """
     ALTER TABLE tokens_s0
       ADD minter          text CONSTRAINT minter_is_an_address CHECK (char_length(minter) = 42 AND minter LIKE '0x%'),
@@ -80,6 +86,7 @@ def upgrade() -> None:
     op.execute(CHAIN_CURSOR)
     op.execute(HOT_BLOCK)
     op.execute(CHAIN_EVENT)
+    op.execute(CHAIN_SEAT)
     op.execute("CREATE INDEX chain_event_height ON chain_event (chain_id, contract_address, block_number)")
     op.execute("""
         CREATE INDEX chain_event_orphaned ON chain_event (chain_id, contract_address, block_number)
@@ -103,6 +110,7 @@ def downgrade() -> None:
     op.execute("""
         ALTER TABLE tokens_s0
           DROP CONSTRAINT mint_is_whole, DROP mint_log, DROP mint_tx, DROP mint_block_hash, DROP mint_block, DROP minter""")
+    op.execute("DROP TABLE chain_seat")
     op.execute("DROP TABLE chain_event")
     op.execute("DROP TABLE hot_block")
     op.execute("DROP TABLE chain_cursor")

@@ -19,13 +19,13 @@ from glisk.chain.listener import Listener
 from glisk.chain.mint import Contract
 from glisk.chain.nodes import Nodes
 from glisk.chain.pace import Pace
-from glisk.chain.rpc.call import RpcTrouble
+from glisk.chain.rpc.call import NotThere, RpcTrouble
 from glisk.chain.rpc.heads import heads
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.together import until_one_ends
 from glisk.db.server import require_head
 from glisk.dev import data_dir
-from glisk.errors import RpcUnreachable
+from glisk.errors import RpcBehind, RpcUnreachable
 from glisk.service import Say, database, timed, where_database
 from glisk.settings import Settings, text
 from glisk.workers.signals import INTERRUPTED, die_after, on_signals
@@ -150,6 +150,8 @@ async def with_rpc(at: Source, contract: Contract, action: Callable[[Rpc], Await
     rpc = Rpc(contract.chain_id, found.of(contract.chain_id))
     try:
         return await action(rpc)
+    except NotThere as trouble:
+        raise RpcBehind(f"{trouble}.") from trouble
     except RpcTrouble as trouble:
         raise RpcUnreachable(f"{trouble}.") from trouble
     finally:

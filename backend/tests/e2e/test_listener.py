@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -13,9 +16,10 @@ from glisk.chain import repair
 from glisk.chain.mint import Contract
 from glisk.chain.rpc.pool import Rpc
 from glisk.engine.link import Link
-from glisk.errors import DeepReorg, NotFollowable, NotFollowed
+from glisk.errors import NotFollowable, NotFollowed
 from tests.builders import IMAGE
 from tests.chains import AUTHOR, MINTER, STRANGER, Chain, request
+from tests.forked import FORKS
 from tests.listening import PACE, Watch, follow, following, watching
 
 pytestmark = pytest.mark.usefixtures("collection")
@@ -129,7 +133,7 @@ async def test_a_chain_that_was_replaced_below_what_is_confirmed_halts_it_until_
     assert await watch.tokens(chain.contract) == await chain.mints()
 
 
-async def replayed(database_url: str, chain: Chain, first: int, *, dry_run: bool = False) -> repair.Difference:
+async def replayed(database_url: str, chain: Chain, first: int, *, dry_run: bool = False) -> repair.Replayed:
     link, rpc, contract = Link(database_url), Rpc(chain.chain_id, [chain.url]), Contract(chain.chain_id, chain.contract)
     try:
         last = (await repair.position(link, contract)).confirmed_no
@@ -139,15 +143,19 @@ async def replayed(database_url: str, chain: Chain, first: int, *, dry_run: bool
         await link.close()
 
 
-async def test_a_replay_that_begins_above_the_damage_is_refused(chain: Chain, database_url: str, watch: Watch) -> None:
+async def test_a_replay_begins_as_low_as_the_chains_may_differ(chain: Chain, database_url: str, watch: Watch) -> None:
+    await chain.mint()
+    minted = (await chain.head()).number
     async with following(database_url, chain):
-        await chain.mint()
-        await chain.mint()
+        await chain.mine(10)
         await confirmed(watch, chain)
-    at = (await chain.head()).number
-    await chain.reorg(5, [(chain.mint_request(STRANGER), 0)])
-    with pytest.raises(DeepReorg, match="was replaced as well"):
-        await replayed(database_url, chain, at)
+        await chain.reorg(8, [(chain.mint_request(STRANGER), 0)])  # where no block had mints before
+        await chain.mine(2)
+        halted = await watch.until("halted IS NOT NULL")
+        assert (await replayed(database_url, chain, halted["confirmed_no"])).first == minted + 1
+        await watch.until("halted IS NULL")
+        await confirmed(watch, chain)
+    assert await watch.tokens(chain.contract) == await chain.mints()
 
 
 async def test_a_replay_finds_what_is_missing_and_what_is_a_ghost_and_mends_it(
@@ -165,12 +173,12 @@ async def test_a_replay_finds_what_is_missing_and_what_is_a_ghost_and_mends_it(
     await watch.fetch("""
         INSERT INTO chain_event (chain_id, contract_address, block_number, block_hash, log_index, tx_hash, kind, first_token_id, quantity, minter, author)
         SELECT chain_id, contract_address, 3, sha256('x'), 0, sha256('y'), 'transfer', 99, 1, wallet_address, wallet_address FROM chain_cursor, authors""")
-    found = await replayed(database_url, chain, 0, dry_run=True)
+    found = (await replayed(database_url, chain, 0, dry_run=True)).found
     assert ([mint.quantity for mint in found.missing], [ghost.token_id for ghost in found.ghosts]) == ([3], [99])
     assert len(await watch.tokens(chain.contract)) == 1  # only looked at
     await replayed(database_url, chain, 0)
     assert await watch.tokens(chain.contract) == await chain.mints()
-    assert not await replayed(database_url, chain, 0, dry_run=True)
+    assert not (await replayed(database_url, chain, 0, dry_run=True)).found
 
 
 async def test_an_audit_finds_a_token_that_is_gone_and_puts_it_back(
@@ -270,3 +278,90 @@ async def test_a_contract_of_copies_is_refused_in_a_sentence(chain: Chain, datab
 async def test_an_address_without_a_contract_is_refused(chain: Chain, database_url: str) -> None:
     with pytest.raises(NotFollowable, match="no contract at"):
         await follow(database_url, chain.url, "0x" + "ab" * 20)
+
+
+async def test_a_chain_that_was_cut_back_is_followed_from_where_it_was_cut(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    async with following(database_url, chain, pace=replace(PACE, confirmations=6)):
+        await chain.mint()
+        await chain.mint(AUTHOR, 2)
+        await detected(watch, chain)
+        cut = (await chain.head()).number - 1
+        await chain.rollback(2)
+        await chain.mint(STRANGER)  # shorter than before by a block
+        await watch.until(f"tip_no = {cut}")
+        await confirmed(watch, chain, 6)
+    assert await watch.tokens(chain.contract) == await chain.mints()
+
+
+async def test_nodes_that_are_below_what_was_confirmed_raise_an_alarm(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    async with following(database_url, chain):
+        await chain.mint()
+        await confirmed(watch, chain)
+        await chain.rollback(5)
+        assert "another chain than before" in (await watch.until("alarm IS NOT NULL"))["alarm"]
+
+
+async def test_one_that_hangs_is_put_out_by_the_one_that_stands_by(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    pace = replace(PACE, silence=timedelta(milliseconds=200))
+    hung = FORKS.Process(target=follow_alone, args=(database_url, chain.url, chain.contract))
+    hung.start()
+    await watch.until("epoch = 1")
+    assert hung.pid is not None
+    os.kill(hung.pid, signal.SIGSTOP)
+    try:
+        async with following(database_url, chain, pace=pace):
+            await watch.until("epoch = 2")
+            await chain.mint()
+            await confirmed(watch, chain)
+    finally:
+        hung.kill()
+        hung.join()
+    assert await watch.tokens(chain.contract) == await chain.mints()
+
+
+def follow_alone(database_url: str, url: str, contract: str) -> None:
+    asyncio.run(follow(database_url, url, contract))
+
+
+async def test_a_contract_that_no_longer_counts_is_followed_all_the_same(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    async with following(database_url, chain):
+        await chain.mint()
+        await confirmed(watch, chain)
+        await chain.ask("anvil_setCode", chain.contract, "0xfe")  # every call of it fails from now on
+        await confirmed(watch, chain)
+        assert await watch.value("SELECT alarm IS NULL AND halted IS NULL FROM chain_cursor")
+
+
+async def test_an_id_that_is_burned_and_minted_again_is_no_difference(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    plain = await chain.deploy("PlainERC721")
+    async with following(database_url, chain, plain):
+        await chain.transact(request(plain, "mint(address,uint256)", MINTER, 7))
+        await chain.transact(request(plain, "burn(uint256)", 7))
+        await chain.transact(request(plain, "mint(address,uint256)", STRANGER, 7, sender=STRANGER))
+        await confirmed(watch, chain)
+    chain.contract = plain
+    for first in (0, (await chain.head()).number - 5):
+        assert not (await replayed(database_url, chain, first, dry_run=True)).found
+    assert [token.author for token in await watch.tokens(plain)] == [STRANGER]
+
+
+async def test_a_start_after_the_first_mints_is_no_gap(chain: Chain, database_url: str, watch: Watch) -> None:
+    await chain.mint(AUTHOR, 3)
+    async with following(database_url, chain, start=(await chain.head()).number + 1):
+        await chain.mint()
+        await confirmed(watch, chain)
+    link, rpc = Link(database_url), Rpc(chain.chain_id, [chain.url])
+    audit = await repair.audit(link, rpc, Contract(chain.chain_id, chain.contract), lambda *_: None)
+    await rpc.close()
+    await link.close()
+    assert (audit.expected, audit.found, audit.is_whole) == (1, 1, True)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from glisk.chain import reattaching
+from glisk.chain import reattaching, taking
 from glisk.chain.mint import BATCH_MINTED, TRANSFER, Contract, Mint, Undecodable
 from glisk.chain.statements import statement
 from glisk.chain.taking import Page, Taken, take
@@ -208,3 +208,36 @@ async def test_a_token_that_somebody_inserted_by_hand_gets_its_mint(link: Link) 
     )
     assert await taken(link, a_mint(1)) == Taken(logs=1, again=1)
     assert (await token(link, 1))["mint_block"] == 10
+
+
+async def test_a_log_that_was_spoilt_once_becomes_a_token_when_it_is_read_well(link: Link) -> None:
+    good = a_mint(1)
+    bad = Undecodable(good.block_number, good.block_hash, good.tx_hash, good.log_index, "short", msgspec.Raw(b"{}"))
+    async with link.transaction() as fetch:
+        await take(fetch, COLLECTION, Page([], [bad]))
+    assert await taken(link, good) == Taken(logs=1, born=1)
+    (row,) = await link.fetch("SELECT kind, problem FROM chain_event")
+    assert tuple(row) == (BATCH_MINTED, None)
+
+
+async def test_an_author_that_was_spoilt_once_is_put_right(link: Link) -> None:
+    await taken(link, a_mint(1, author=BOB))
+    assert await taken(link, a_mint(1)) == Taken(logs=1, again=1)
+    assert (await token(link, 1))["wallet_address"] == ALICE
+
+
+async def test_a_token_goes_back_to_its_first_mint_when_only_the_second_left_the_chain(link: Link) -> None:
+    await taken(link, a_mint(1, block=5, kind=TRANSFER))
+    await taken(link, a_mint(1, block=20, kind=TRANSFER))  # it was burned, and minted again
+    await replaced(link, above=19)
+    assert await orphaned(link, 20) == 0
+    row = await token(link, 1)
+    assert (row["status"], row["mint_block"]) == ("detected", 5)
+
+
+async def test_more_tokens_than_one_statement_takes_are_written_in_parts(
+    link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "AT_ONCE", 10)
+    assert (await taken(link, a_mint(1, 7), a_mint(8, 7), a_mint(15, 25), a_mint(40, 1))).born == 40
+    assert (await link.fetch("SELECT count(*) AS n FROM tokens_s0"))[0]["n"] == 40

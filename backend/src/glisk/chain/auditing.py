@@ -68,14 +68,25 @@ def missing(result: Audit) -> MintsMissing:
 async def audit(link: Link, rpc: Rpc, at: Cursor, progress: Progress = lambda *_: None) -> Audit:
     """Up to the confirmed block. Gaps are read again before they count as such."""
     contract = at.contract
-    asked = (calls.next_token_id(contract, at.confirmed_no), calls.total_supply(contract, at.confirmed_no))
-    next_token_id, supply = (await rpc.ask(*asked)).results
+    (next_token_id,) = (await rpc.ask(calls.next_token_id(contract, at.confirmed_no))).results
     if at.first_token_id is None or next_token_id is None:
-        return Audit(supply, await count(link, at), [], 0)
+        return Audit(await supplied(rpc, at), await count(link, at), [], 0)
     before = await gaps(link, at, next_token_id)
     repaired = await repair(link, rpc, contract, before, progress)
     after = await gaps(link, at, next_token_id) if repaired else before
     return Audit(next_token_id - at.first_token_id, await count(link, at), after, repaired)
+
+
+async def supplied(rpc: Rpc, at: Cursor) -> int | None:
+    """At least so many tokens were minted since we read: burned ones are not in the supply. None: nobody knows."""
+    (supply,) = (await rpc.ask(calls.total_supply(at.contract, at.confirmed_no))).results
+    if supply is None or at.start_no == 0:
+        return None if supply is None else int(supply)
+    asked = (calls.total_supply(at.contract, at.start_no - 1), calls.code(at.contract, at.start_no - 1))
+    before, code = (await rpc.ask(*asked)).results
+    if code == b"":
+        before = 0  # it was deployed later
+    return None if before is None else max(0, supply - before)
 
 
 async def count(link: Link, at: Cursor) -> int:

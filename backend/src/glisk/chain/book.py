@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from glisk.chain import cursor, reattaching
 from glisk.chain.cursor import Cursor
@@ -65,7 +66,7 @@ class Book:
                 next_token_id=next_token_id,
                 safe_no=found.last.number if found.safe is None else found.safe,
                 head_no=head,
-                alarm=alarm,
+                alarm=alarm or self.at.alarm,
             )
             async with self.link.transaction() as fetch:
                 await cursor.move(fetch, to)
@@ -116,16 +117,16 @@ class Book:
 
     async def halt(self, reason: str) -> None:
         """Nothing more is written until a person has looked."""
-        await self.say("halted", self.at.changed(halted=reason), reason)
+        await self.say("halted", reason, halted=reason)
 
-    async def raise_alarm(self, reason: str | None) -> None:
+    async def raise_alarm(self, reason: str | None, head: int | None = None) -> None:
         """Loud while it lasts; None: it is over."""
         if reason != self.at.alarm:
-            await self.say("alarm", self.at.changed(alarm=reason), reason or "over")
+            await self.say("alarm", reason or "over", alarm=reason, head_no=self.at.head_no if head is None else head)
 
-    async def say(self, what: str, to: Cursor, reason: str) -> None:
+    async def say(self, what: str, reason: str, **fields: Any) -> None:
         async with self.lock:
-            to = self.at.changed(halted=to.halted, alarm=to.alarm)
+            to = self.at.changed(**fields)
             async with self.link.transaction() as fetch:
                 await cursor.move(fetch, to)
                 await cursor.tell(fetch, what, ACTOR, self.contract, reason=reason)

@@ -11,6 +11,8 @@ from glisk.chain.mint import Contract, Header, Logs
 from glisk.chain.rpc.call import Call
 
 LATEST = "latest"
+LAST_NUMBER = 2**63 - 1  # that a column holds
+LAST_TIME = 253_402_300_799  # the end of the year 9999
 NEXT_TOKEN_ID = "0x75794a3c"  # noqa: S105 (the selector of nextTokenId())
 TOTAL_SUPPLY = "0x18160ddd"
 SUPPORTS_INTERFACE = "0x01ffc9a7"
@@ -83,7 +85,10 @@ def header(raw: msgspec.Raw) -> Header | None:
     wire = msgspec.json.decode(raw, type=WireHeader | None)
     if wire is None:
         return None
-    return Header(int(wire.number, 16), hash_of(wire.hash), hash_of(wire.parentHash), int(wire.timestamp, 16))
+    number, timestamp = int(wire.number, 16), int(wire.timestamp, 16)
+    if not (0 <= number <= LAST_NUMBER and 0 <= timestamp <= LAST_TIME):
+        raise ValueError(f"block {number} of {timestamp} is out of all bounds")
+    return Header(number, hash_of(wire.hash), hash_of(wire.parentHash), timestamp)
 
 
 def hash_of(text: str) -> bytes:

@@ -31,6 +31,19 @@ UPDATE chain_cursor SET halted = NULL, epoch = epoch + 1, tip_no = $3, tip_hash 
   next_token_id = COALESCE($5::text::numeric, next_token_id), updated_at = now()
 WHERE chain_id = $1 AND contract_address = $2
 
+-- name: take_seat (seat)
+-- A lock that is freed when its holder's connection ends.
+SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_ours
+
+-- name: beat (seat)
+INSERT INTO chain_seat (seat) VALUES ($1) ON CONFLICT (seat) DO UPDATE SET beat_at = now()
+
+-- name: put_out (seat, silence)
+-- One that hangs keeps its connection, and the lock with it. What it would still write the epoch forbids.
+SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN chain_seat s ON s.seat = $1
+WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, 0)
+  AND s.beat_at < now() - $2::interval
+
 -- name: hot_blocks (chain, contract)
 SELECT number, hash, parent_hash, block_at FROM hot_block WHERE chain_id = $1 AND contract_address = $2
 
@@ -49,12 +62,16 @@ INSERT INTO events (to_status, actor, data) VALUES ($1, $2, $3::jsonb)
 SELECT true FROM chain_event WHERE chain_id = $1 AND contract_address = $2 AND block_number BETWEEN $3 AND $4 LIMIT 1
 
 -- name: keep_mints (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors, kinds)
--- Returns those that are new to us, or were orphaned and are on the chain again.
+-- Returns those that are new to us, were orphaned and are on the chain again, or say something else than before: a node may have
+-- spoilt them the first time.
 INSERT INTO chain_event AS e (chain_id, contract_address, block_number, block_hash, log_index, tx_hash, kind, first_token_id, quantity, minter, author)
 SELECT $1, $2, number, hash, log, tx, kind, first, quantity, minter, author
 FROM unnest($3::bigint[], $4::bytea[], $5::integer[], $6::bytea[], $7::text[]::numeric[], $8::integer[], $9::text[], $10::text[], $11::text[])
   AS v(number, hash, log, tx, first, quantity, minter, author, kind)
-ON CONFLICT (chain_id, block_hash, log_index) DO UPDATE SET orphaned_at = NULL WHERE e.orphaned_at IS NOT NULL
+ON CONFLICT (chain_id, block_hash, log_index) DO UPDATE SET orphaned_at = NULL, problem = NULL, raw = NULL, kind = EXCLUDED.kind,
+  first_token_id = EXCLUDED.first_token_id, quantity = EXCLUDED.quantity, minter = EXCLUDED.minter, author = EXCLUDED.author
+WHERE e.orphaned_at IS NOT NULL OR (e.kind, e.first_token_id, e.quantity, e.minter, e.author)
+  IS DISTINCT FROM (EXCLUDED.kind, EXCLUDED.first_token_id, EXCLUDED.quantity, EXCLUDED.minter, EXCLUDED.author)
 RETURNING block_hash, log_index
 
 -- name: keep_undecodable (chain, contract, numbers, hashes, logs, transactions, problems, raws)
@@ -103,6 +120,7 @@ FROM {minted}
 JOIN tokens_s0 t ON t.chain_id = $1 AND t.contract_address = $2 AND t.token_id = v.first + n
 LEFT JOIN chain_event e ON e.chain_id = $1 AND e.block_hash = t.mint_block_hash AND e.log_index = t.mint_log
 WHERE t.status = 'orphaned' OR e.block_hash IS NULL OR e.orphaned_at IS NOT NULL OR (v.number, v.log) > (t.mint_block, t.mint_log)
+  OR (v.hash, v.log) = (t.mint_block_hash, t.mint_log) AND t.author_id <> a.author_id
 ORDER BY t.id, v.number DESC, v.log DESC
 
 -- name: attach (ids, numbers, hashes, logs, transactions, minters)
@@ -136,6 +154,14 @@ WHERE e.chain_id = $1 AND e.contract_address = $2 AND e.orphaned_at IS NOT NULL 
   AND e.kind <> 'undecodable' AND t.status <> 'orphaned'
 ORDER BY t.id FOR UPDATE OF t
 
+-- name: still_minted (chain, contract, ids)
+-- Of those: the last mint on the chain as it is. An id may have been burned and minted again.
+SELECT DISTINCT ON (t.id) e.block_number, e.block_hash, e.log_index, e.tx_hash, t.token_id::text, 1 AS quantity, e.minter, e.author
+FROM tokens_s0 t JOIN chain_event e ON e.chain_id = $1 AND e.contract_address = $2 AND e.orphaned_at IS NULL AND e.kind <> 'undecodable'
+  AND t.token_id BETWEEN e.first_token_id AND e.first_token_id + e.quantity - 1
+WHERE t.id = ANY ($3::bigint[])
+ORDER BY t.id, e.block_number DESC, e.log_index DESC
+
 -- name: known_mints (chain, contract, above)
 SELECT kind, block_number, block_hash, tx_hash, log_index, first_token_id::text AS first_token_id, quantity, minter, author
 FROM chain_event
@@ -156,15 +182,18 @@ WHERE chain_id = $1 AND contract_address = $2 AND block_number BETWEEN $3 AND $4
     SELECT FROM unnest($5::bytea[], $6::text[]::numeric[], $7::integer[]) AS v(hash, first, quantity)
     WHERE v.hash = e.block_hash AND e.first_token_id BETWEEN v.first AND v.first + v.quantity - 1)
 
--- name: last_below (chain, contract, block)
-SELECT block_number, block_hash FROM chain_event
+-- name: blocks_below (chain, contract, block)
+-- The next ones whose hash we know.
+SELECT DISTINCT block_number, block_hash FROM chain_event
 WHERE chain_id = $1 AND contract_address = $2 AND block_number < $3 AND orphaned_at IS NULL
-ORDER BY block_number DESC LIMIT 1
+ORDER BY block_number DESC LIMIT 20
 
--- name: held (chain, contract, first block, last block)
-SELECT t.token_id::text, t.mint_block AS number, t.mint_block_hash AS hash, a.wallet_address AS author
+-- name: held (chain, contract, first block, last block, first tokens, quantities)
+-- Tokens that were minted in these blocks, as far as we know, and those that are named, wherever they were minted.
+SELECT t.token_id::text, t.mint_block AS number, t.mint_block_hash AS hash, t.mint_log AS log, a.wallet_address AS author
 FROM tokens_s0 t JOIN authors a USING (author_id)
-WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND mint_block BETWEEN $3 AND $4
+WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND mint_block IS NOT NULL AND (mint_block BETWEEN $3 AND $4
+  OR token_id IN (SELECT first + n FROM unnest($5::text[]::numeric[], $6::integer[]) AS v(first, quantity), generate_series(0, quantity - 1) AS n))
 
 -- part: counted ()
 FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND mint_block <= $3

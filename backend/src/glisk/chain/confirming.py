@@ -27,6 +27,7 @@ log = structlog.get_logger()
 
 TRIES = 6  # to find a mint that the contract has counted and no log tells of
 DOUBTS = 3  # times that a page is read again in which a log seems to be missing, though no token is
+UNTOLD = 10  # times in a row that no node tells which token comes next, until that is believed
 REMEMBERED = 64  # blocks of which every node still has the state
 
 
@@ -34,6 +35,7 @@ class Confirmer:
     def __init__(self, book: Book, rpc: Rpc, pace: Pace) -> None:
         self.book, self.rpc, self.pace = book, rpc, pace
         self.reader = Reader(rpc, book.contract, pace.at_once, depth=pace.confirmations)
+        self.untold = 0
         self.has_batches = any(mint.kind == BATCH_MINTED for mint in book.mints)
 
     async def look(self, head: int) -> bool:
@@ -63,7 +65,7 @@ class Confirmer:
         if self.book.contradicts(found, found.page):
             raise Outdated(f"block {found.last.number} is another one by now")
         if at.next_token_id is None:
-            page, reached, alarm = found.page, None, at.alarm
+            page, reached, alarm = found.page, None, None
         else:
             page, reached, alarm = await self.whole(found, at.next_token_id)
         if self.book.rollbacks != rollbacks:  # and what was known of them went into the count
@@ -86,7 +88,7 @@ class Confirmer:
         for attempt in range(TRIES):
             mints = merged([*known, *page.mints])
             if is_whole(first, mints, expected) and (attempt >= DOUBTS or not self.is_doubtful(mints)):
-                return page, max(reaches(first, mints), expected or 0), self.book.at.alarm
+                return page, max(reaches(first, mints), expected or 0), None
             again = await self.again(found, attempt)
             page, expected = union([page, again.page]), self.expected(again)
         missing = reaches(first, mints)
@@ -97,10 +99,17 @@ class Confirmer:
         return page, max(expected or 0, *(mint.first_token_id + mint.quantity for mint in mints), first), str(error)
 
     def expected(self, found: Read) -> int | None:
-        """What the contract says comes next. A node forgets that of old blocks; one that does not know it of a new one is behind."""
-        if found.next_token_id is None and found.head - found.last.number < REMEMBERED:
+        """What the contract says comes next. A node forgets that of old blocks; one that does not know it of a new one is behind, unless
+        it is so again and again: then the contract tells no more."""
+        if found.next_token_id is not None or found.head - found.last.number >= REMEMBERED:
+            self.untold = 0
+            return found.next_token_id
+        self.untold += 1
+        if self.untold <= UNTOLD:
             raise NotThere(f"{found.endpoint} does not tell which token comes after block {found.last.number}")
-        return found.next_token_id
+        if self.untold == UNTOLD + 1:
+            log.warning("the contract no longer tells which token comes next: only gaps can be noticed")
+        return None
 
     def is_doubtful(self, mints: list[Mint]) -> bool:
         """A transfer without a batch, in a collection that has batches: was the log lost that names its author?"""

@@ -20,6 +20,7 @@ from glisk.errors import DeepReorg
 log = structlog.get_logger()
 
 AT_ONCE = 16  # blocks in one question
+CUT_BACK = "The endpoints are far behind, or this is another chain than before: their newest block is"
 SURE = 3  # times in a row that a chain must be seen to have been replaced below what was confirmed
 
 
@@ -29,6 +30,7 @@ class Detector:
         self.head = book.at.head_no  # as it was shown last: the highest ever shown may have been a lie
         self.contradicted: list[float] = []  # when no common ancestor was found, since one was
         self.doubted: str | None = None
+        self.behind_since: float | None = None  # the head has been below our tip, and not on our chain
 
     async def look(self) -> bool:
         """Whether there is more to read at once."""
@@ -39,10 +41,28 @@ class Detector:
         self.rpc.saw_head(answer.endpoint, head.number)
         self.head = head.number
         if head.number <= self.book.at.tip_no:
-            return False  # no evidence of anything: the node may be behind
+            return await self.behind(head)
+        self.behind_since = None
         if head.number - self.book.at.tip_no > self.pace.confirmations + self.pace.hot:
             return await self.from_far()
         return await self.advance(head)
+
+    async def behind(self, head: Header) -> bool:
+        """The node may be: that is no evidence of anything. But if all are, for long, and contradict us, the chain was cut back."""
+        at = self.book.at
+        if head.number >= at.confirmed_no and self.book.hash_of(head.number) == head.hash:
+            self.behind_since = None
+            return False
+        now = time.monotonic()
+        self.behind_since = now if self.behind_since is None else self.behind_since
+        if now - self.behind_since < self.pace.sure_after.total_seconds():
+            return False
+        if head.number >= at.confirmed_no:
+            return await self.reconcile(head.number)
+        await self.book.raise_alarm(
+            f"{CUT_BACK} {head.number}, and block {at.confirmed_no} was confirmed before.", head.number
+        )
+        return False
 
     async def advance(self, head: Header) -> bool:
         tip = self.book.at.tip_no
@@ -51,10 +71,12 @@ class Detector:
             return False
         if headers[0].parent_hash != self.book.at.tip_hash:
             return await self.reconcile()
-        self.contradicted.clear()
+        self.believe()
         chain = linked(headers, self.book.at.tip_hash)
         page = await self.page(chain)
         taken = await self.book.extend(chain, page, self.head)
+        if (self.book.at.alarm or "").startswith(CUT_BACK):
+            await self.book.raise_alarm(None, self.head)
         if taken.logs or taken.undecodable:
             log.info(
                 "mints detected", block=chain[-1].number, tokens=taken.born, again=taken.again, unread=taken.undecodable
@@ -92,10 +114,15 @@ class Detector:
             return False
         return await self.reconcile()
 
-    async def reconcile(self) -> bool:
-        """Back to the last block that both chains have, as one node shows it."""
+    def believe(self) -> None:
+        """What contradicted us was one node, and others do not."""
+        self.contradicted.clear()
+
+    async def reconcile(self, last: int | None = None) -> bool:
+        """Back to the last block that both chains have, as one node shows it; from `last` on, if the other chain ends there."""
         at = self.book.at
-        ours = {number: self.book.hash_of(number) for number in range(at.tip_no, at.confirmed_no - 1, -1)}
+        numbers = range(at.tip_no if last is None else last, at.confirmed_no - 1, -1)
+        ours = {number: self.book.hash_of(number) for number in numbers}
         answer = await self.rpc.ask(*(calls.block(number) for number in ours if number >= 0), other_than=self.doubted)
         shown = [header for header in answer.results if header is not None]
         if len(shown) < len(answer.results) or self.book.at.tip_hash != at.tip_hash:
@@ -104,6 +131,7 @@ class Detector:
         if ancestor is None and at.confirmed_no >= 0:
             self.doubted = None if self.doubted else answer.endpoint  # another one is asked every other time
             return await self.not_found(answer.endpoint, shown[-1])
+        self.believe()
         if ancestor == at.tip_no:
             return False  # this node has our chain: another one was asked before
         back_to = -1 if ancestor is None else ancestor
@@ -115,12 +143,8 @@ class Detector:
         """Below what was confirmed. One node may be wrong, or syncing: only what is seen again and again is believed."""
         self.contradicted.append(now := time.monotonic())
         times, seconds = len(self.contradicted), now - self.contradicted[0]
-        log.warning(
-            "a node has another block than the one that was confirmed",
-            block=header.number,
-            endpoint=endpoint,
-            times=times,
-        )
+        say = log.warning if times == 1 else log.debug
+        say("a node has another block than the one that was confirmed", block=header.number, endpoint=endpoint)
         if times < SURE or seconds < self.pace.sure_after.total_seconds():
             return False
         at = self.book.at

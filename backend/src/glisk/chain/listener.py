@@ -44,7 +44,7 @@ class Listener:
         """Until it is cancelled. What ends it is only what a person must mend first."""
         while True:
             try:
-                async with seated(self.url, self.contract, self.pace.standby) as seat:
+                async with seated(self.url, self.contract, self.pace) as seat:
                     await seat.keep(self.follow())
             except (LinkLost, Unseated) as error:
                 log.warning("seat lost", contract=str(self.contract), error=str(error))
@@ -93,7 +93,8 @@ class Listener:
             await seen.wait()
             seen.clear()
             try:
-                await self.patiently("confirm", lambda: confirmer.look(detector.head))
+                if await self.patiently("confirm", lambda: confirmer.look(detector.head)):
+                    detector.believe()
             except Uprooted:
                 await self.patiently("reconcile", detector.reconcile)
 

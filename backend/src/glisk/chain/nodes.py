@@ -52,7 +52,7 @@ async def chain_of(client: httpx.AsyncClient, url: str) -> int | str:
         return int(msgspec.json.decode(response.content, type=Answer).result, 16)
     except (httpx.HTTPError, TimeoutError) as error:
         return type(error).__name__  # its words may have the URL in them, and that a key
-    except (msgspec.MsgspecError, ValueError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return f"answered {response.status_code} without a chain's id"
 
 

@@ -17,3 +17,4 @@ class Pace:
     sure_after: timedelta = timedelta(
         seconds=30
     )  # so long a chain contradicts what was confirmed before it is believed
+    silence: timedelta = timedelta(seconds=30)  # after which the one who writes is taken for hung

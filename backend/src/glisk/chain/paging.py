@@ -12,7 +12,7 @@ from glisk.chain.rpc.call import RangeTooWide
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.rpc.ranges import Span
 
-MANY = 10_000  # logs in one answer
+MANY = 10_000  # logs in one answer, or tokens
 
 
 class Reader:
@@ -51,6 +51,7 @@ class Reader:
 
     def after(self, found: Read, width: int) -> Span:
         """Endpoints that set no limit have one here: an answer is held in memory, and written in one transaction."""
-        if found.seen <= MANY or width == 1:
+        weight = max(found.seen, sum(mint.quantity for mint in found.page.mints))
+        if weight <= MANY or width == 1:
             return self.span.after_success(width)
-        return self.span.after(RangeTooWide("many logs", max(1, width * MANY // found.seen)), width)
+        return self.span.after(RangeTooWide("many at once", max(1, width * MANY // weight)), width)

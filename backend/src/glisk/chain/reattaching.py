@@ -21,6 +21,7 @@ from glisk.repositories.token_board import FORGET_PRINTS, TO_DRAW, UNDRAWN, firs
 from glisk.workflows import TOKENS
 
 ORPHANED = "orphaned"
+MINT = ("block_number", "block_hash", "log_index", "tx_hash", "token_id", "quantity", "minter", "author")
 
 UNREACHED = "Its mint left the chain and was not mined again"
 
@@ -65,7 +66,14 @@ async def resume(fetch: Fetch, rows: Iterable[Any], actor: str) -> None:
 
 async def orphan(fetch: Fetch, contract: Contract, first: int, last: int, actor: str) -> int:
     """Those whose mint was in these blocks, left the chain, and did not come back. How many."""
-    rows = await fetch(statement("left_behind"), contract.chain_id, contract.address, first, last)
+    within = (contract.chain_id, contract.address, first, last)
+    rows = await fetch(statement("left_behind"), *within)
+    if not rows:
+        return 0
+    others = await fetch(statement("still_minted"), *within[:2], columns(rows, "id")[0])
+    if others:
+        await attach(fetch, (*within[:2], *columns(others, *MINT)), actor)
+        rows = await fetch(statement("left_behind"), *within)
     await move(fetch, rows, Move(ORPHANED, actor, UNREACHED))
     return len(rows)
 

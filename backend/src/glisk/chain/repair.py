@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -10,7 +12,7 @@ from msgspec import Struct
 from glisk.chain import auditing, calls, cursor, reattaching
 from glisk.chain.auditing import Audit, Progress, add
 from glisk.chain.cursor import Cursor
-from glisk.chain.mint import Contract, Header, Mint
+from glisk.chain.mint import Contract, Mint
 from glisk.chain.paging import Reader
 from glisk.chain.reading import Read
 from glisk.chain.rpc.call import NotThere
@@ -19,7 +21,7 @@ from glisk.chain.statements import statement
 from glisk.chain.taking import take
 from glisk.engine.link import Link
 from glisk.engine.store import Fetch
-from glisk.errors import DeepReorg, NotFollowed
+from glisk.errors import NotFollowed
 
 AT_ONCE = 8
 ACTOR = "person"
@@ -55,6 +57,17 @@ class Difference(Struct, frozen=True):
         return bool(self.missing or self.ghosts or self.others)
 
 
+class Replayed(Struct, frozen=True):
+    """From which block on, what was different, and what still is."""
+
+    first: int
+    found: Difference
+    left: Difference
+
+
+NONE = Difference([], [], [])
+
+
 async def position(link: Link, contract: Contract) -> Cursor:
     """How far it is followed. Raises NotFollowed."""
     rows = await link.fetch(statement("read_cursor"), contract.chain_id, contract.address)
@@ -80,54 +93,78 @@ async def audit(link: Link, rpc: Rpc, contract: Contract, progress: Progress) ->
 
 async def replay(
     link: Link, rpc: Rpc, contract: Contract, first: int, last: int, progress: Progress, *, dry_run: bool = False
-) -> Difference:
+) -> Replayed:
     """What these blocks say now against what the table has. Unless it is a trial, the table is made to agree, and whoever was
-    halted goes on."""
+    halted goes on. After a halt it begins as low as the chains may differ."""
     at = await position(link, contract)
-    await require_same_below(link, rpc, contract, first)
-    difference, tokens = Difference([], [], []), 0
+    first = await common(link, rpc, at, first)
+    found, left, tokens = NONE, NONE, 0
     async with aclosing(Reader(rpc, contract, AT_ONCE, depth=0).reads(first, last)) as reads:
-        async for found in reads:
-            part = await compared(link, contract, found)
-            difference = joined(difference, part)
-            if part and not dry_run:
-                await mend(link, contract, found)
-            tokens += sum(mint.quantity for mint in found.page.mints)
-            progress(found.last.number - first + 1, last - first + 1, tokens)
-    if at.halted and not dry_run and first <= at.confirmed_no:
-        await go_on(link, contract, found)
-    return difference
+        async for part in reads:
+            now, then = await replayed(link, contract, part, dry_run=dry_run)
+            found, left = joined(found, now), joined(left, then)
+            tokens += sum(mint.quantity for mint in part.page.mints)
+            progress(part.last.number - first + 1, last - first + 1, tokens)
+    if at.halted and not dry_run and not left and last >= at.confirmed_no:
+        await go_on(link, contract, part)
+    return Replayed(first, found, left)
 
 
-async def require_same_below(link: Link, rpc: Rpc, contract: Contract, first: int) -> None:
-    """Or the repair would begin above the damage."""
-    rows = await link.fetch(statement("last_below"), contract.chain_id, contract.address, first)
-    for row in rows:
-        answer = await rpc.ask(calls.block(row["block_number"]))
-        header: Header | None = answer.results[0]
-        if header is None:
-            raise NotThere(f"{answer.endpoint} does not have block {row['block_number']}")
-        if header.hash != row["block_hash"]:
-            said = f"Block {row['block_number']}, which has mints, was replaced as well."
-            raise DeepReorg(said, fix=f"Begin lower: glisk chain replay --from {row['block_number']}")
+async def replayed(link: Link, contract: Contract, part: Read, *, dry_run: bool) -> tuple[Difference, Difference]:
+    """How it differed, and how it differs now."""
+    found = await compared(link, contract, part)
+    if dry_run or not found:
+        return found, found
+    await mend(link, contract, part)
+    return found, await compared(link, contract, part)
+
+
+async def common(link: Link, rpc: Rpc, at: Cursor, first: int) -> int:
+    """Where to begin, so that the repair does not begin above the damage: after a block that both chains are known to have. Of
+    blocks without mints no hash is kept."""
+    below = first
+    while rows := await link.fetch(statement("blocks_below"), at.contract.chain_id, at.contract.address, below):
+        answer = await rpc.ask(*(calls.block(row["block_number"]) for row in rows))
+        for row, header in zip(rows, answer.results, strict=True):
+            if header is None:
+                raise NotThere(f"{answer.endpoint} does not have block {row['block_number']}")
+            if header.hash == row["block_hash"]:
+                return row["block_number"] + 1 if at.halted else min(first, below)
+            below = row["block_number"]
+    return min(first, at.start_no) if at.halted else min(first, below)
 
 
 async def compared(link: Link, contract: Contract, found: Read) -> Difference:
-    rows = await link.fetch(statement("held"), contract.chain_id, contract.address, found.first, found.last.number)
-    held = {int(row["token_id"]): row for row in rows}
-    minted = {mint.first_token_id + n: mint for mint in found.page.mints for n in range(mint.quantity)}
-    missing = {id(mint): mint for token, mint in minted.items() if token not in held}
-    ghosts = [Ghost(token, row["number"]) for token, row in held.items() if not is_minted(row, minted.get(token))]
+    mints = found.page.mints
+    named = ([str(mint.first_token_id) for mint in mints], [mint.quantity for mint in mints])
+    terms = (contract.chain_id, contract.address, found.first, found.last.number, *named)
+    held = {int(row["token_id"]): row for row in await link.fetch(statement("held"), *terms)}
+    minted: defaultdict[int, list[Mint]] = defaultdict(list)
+    for mint in mints:
+        for n in range(mint.quantity):
+            minted[mint.first_token_id + n].append(mint)
+    missing = {id(last): last for token, (*_, last) in minted.items() if not is_held(held.get(token), last)}
+    ghosts = [Ghost(token, row["number"]) for token, row in held.items() if is_ghost(row, minted.get(token, ()), found)]
     others = [
-        OtherAuthor(token, row["author"], minted[token].author)
-        for token, row in held.items()
-        if token in minted and row["author"] != minted[token].author
+        OtherAuthor(token, held[token]["author"], last.author)
+        for token, (*_, last) in minted.items()
+        if token in held and is_its(held[token], last) and held[token]["author"] != last.author
     ]
     return Difference(list(missing.values()), ghosts, others)
 
 
-def is_minted(row: Any, mint: Mint | None) -> bool:
-    return mint is not None and mint.block_hash == row["hash"]
+def is_held(row: Any, mint: Mint) -> bool:
+    """By this mint or a later one: an id may be burned and minted again."""
+    return row is not None and (row["number"], row["log"]) >= (mint.block_number, mint.log_index)
+
+
+def is_its(row: Any, mint: Mint) -> bool:
+    return bool((row["hash"], row["log"]) == (mint.block_hash, mint.log_index))
+
+
+def is_ghost(row: Any, mints: Iterable[Mint], found: Read) -> bool:
+    is_here = found.first <= row["number"] <= found.last.number
+    return is_here and not any(mint.block_hash == row["hash"] for mint in mints)
 
 
 async def mend(link: Link, contract: Contract, found: Read) -> None:

@@ -6,7 +6,7 @@ now is drawn anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,7 @@ from glisk.engine.store import Fetch
 from glisk.workflows import TOKEN
 
 ACTOR = "listener"
+AT_ONCE = 20_000  # tokens in one statement
 EVENT = (
     *("chain_id", "contract_address", "block_number", "block_hash", "log_index", "tx_hash", "kind"),
     *("first_token_id", "quantity", "minter", "author"),
@@ -50,12 +51,34 @@ async def take(fetch: Transaction, contract: Contract, page: Page) -> Taken:
     if not new:
         return Taken(undecodable=unreadable)
     await fetch(statement("know_authors"), [mint.author for mint in new])
-    terms = (contract.chain_id, contract.address, *minted(new))
-    (born,) = await fetch(statement("bear_tokens"), *terms, TOKEN.name, ACTOR)
-    expected = sum(mint.quantity for mint in new)
-    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else 0
+    born = again = 0
+    for some in in_parts(new):
+        counts = await bear(fetch, contract, some)
+        born, again = born + counts[0], again + counts[1]
     await wakeup.notify(fetch, TOKEN.name)
-    return Taken(len(new), born["n"], again, unreadable)
+    return Taken(len(new), born, again, unreadable)
+
+
+async def bear(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) -> tuple[int, int]:
+    """How many tokens were born, and how many were there and have another mint now."""
+    terms = (contract.chain_id, contract.address, *minted(mints))
+    (born,) = await fetch(statement("bear_tokens"), *terms, TOKEN.name, ACTOR)
+    expected = sum(mint.quantity for mint in mints)
+    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else 0
+    return born["n"], again
+
+
+def in_parts(mints: Sequence[Mint]) -> Iterator[list[Mint]]:
+    """So that a statement ends in time, however many tokens a block has minted."""
+    part: list[Mint] = []
+    tokens = 0
+    for mint in mints:
+        if part and tokens + mint.quantity > AT_ONCE:
+            yield part
+            part, tokens = [], 0
+        part.append(mint)
+        tokens += mint.quantity
+    yield part
 
 
 async def keep_mints(fetch: Transaction, contract: Contract, mints: Sequence[Mint]) -> list[Mint]:

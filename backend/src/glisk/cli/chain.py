@@ -16,7 +16,7 @@ from glisk.repositories.token_board import ANY
 
 if TYPE_CHECKING:
     from glisk.chain.auditing import Audit
-    from glisk.chain.repair import Difference
+    from glisk.chain.repair import Difference, Replayed
 
 app = typer.Typer(
     help="See how far contracts have been read, and read again what is in doubt.",
@@ -109,18 +109,22 @@ def replay(
     A listener that was halted by a deep reorganisation goes on afterwards."""
     with stretch.chosen(contract, first, last) as at:
         if dry_run or not yes:
-            found = compare(at, dry_run=True)
-            show_difference(found, as_json)
+            trial = compare(at, dry_run=True)
+            show_difference(trial.found, as_json)
             if dry_run:
-                raise typer.Exit(1 if found else 0)
-            output.confirm(f"Make the tokens agree with blocks {at.first} to {at.last}?", yes=not found)
-        repaired = compare(at, dry_run=False)
+                raise typer.Exit(1 if trial.found else 0)
+            output.confirm(f"Make the tokens agree with blocks {trial.first} to {at.last}?", yes=not trial.found)
+        done = compare(at, dry_run=False)
         if yes:
-            show_difference(repaired, as_json)
-    typer.echo(f"Blocks {at.first} to {at.last} and their tokens agree.", err=True)
+            show_difference(done.found, as_json)
+    if done.left:
+        typer.echo("These could not be mended:", err=True)
+        show_difference(done.left, as_json)
+        raise typer.Exit(1)
+    typer.echo(f"Blocks {done.first} to {at.last} and their tokens agree.", err=True)
 
 
-def compare(at: Stretch, *, dry_run: bool) -> Difference:
+def compare(at: Stretch, *, dry_run: bool) -> Replayed:
     from glisk.chain import repair
 
     with progress.shown("Compare" if dry_run else "Repair") as told:

@@ -398,3 +398,10 @@ class ChainEvent(SQLModel, table=True):
     raw: dict[str, Any] | None = column(JSONB)
     seen_at: datetime | None = defaulted(Instant, "now()")
     orphaned_at: datetime | None = column(Instant)
+
+
+class ChainSeat(SQLModel, table=True):
+    __tablename__ = "chain_seat"
+
+    seat: str = Field(primary_key=True, sa_type=Text)
+    beat_at: datetime | None = defaulted(Instant, "now()")

@@ -135,7 +135,7 @@ async def guarded(connection: Any, action: Awaitable[T]) -> T:
     except (*LOST, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         if isinstance(error, LOST) or connection.is_closed():
             connection.terminate()
-            raise LinkLost(str(error)) from error
+            raise LinkLost(str(error) or type(error).__name__) from error
         raise
 
 

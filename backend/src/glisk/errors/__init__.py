@@ -17,7 +17,8 @@ GliskError
 │   ├── DeepReorg                   GLK-205
 │   ├── MintsMissing                GLK-206
 │   ├── NotFollowed                 GLK-207
-│   └── EmbeddedChainFailed         GLK-208
+│   ├── EmbeddedChainFailed         GLK-208
+│   └── RpcBehind                   GLK-209
 ├── GenerationError                 drawing an image
 │   ├── BadImageUrl                 GLK-301
 │   └── ProviderError               whoever draws it
@@ -73,6 +74,7 @@ from glisk.errors.chain import (
     MintsMissing,
     NotFollowable,
     NotFollowed,
+    RpcBehind,
     RpcUnreachable,
     StartUnknown,
     WrongChain,
@@ -177,6 +179,7 @@ __all__ = [
     "ProviderFailed",
     "RateLimited",
     "Refused",
+    "RpcBehind",
     "RpcUnreachable",
     "SchemaAhead",
     "SchemaBehind",

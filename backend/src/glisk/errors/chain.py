@@ -60,3 +60,9 @@ class EmbeddedChainFailed(ChainError):
     code = "GLK-208"
     summary = "The embedded development chain did not start."
     remedy = "Run `make run` or `make test` once, which installs it; or set GLISK_RPC_URLS and GLISK_CONTRACTS to a real one."
+
+
+class RpcBehind(ChainError):
+    code = "GLK-209"
+    summary = "The RPC endpoints do not have the blocks that were asked for."
+    remedy = "Wait until they have caught up, or ask others: GLISK_RPC_URLS. A chain that was set back to its beginning is another one: start anew with an empty database."
