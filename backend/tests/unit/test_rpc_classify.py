@@ -123,6 +123,7 @@ REFUSED: list[tuple[str, int, str, str, bool]] = [
     ("geth, plain revert", -32000, "execution reverted", "eth_call", True),
     ("parity", -32015, "VM execution error.", "eth_call", True),
     ("nethermind, revert", -32015, "revert", "eth_call", True),
+    ("anvil, a halt", -32603, "EVM error InvalidFEOpcode", "eth_call", True),
     ("geth, opcode", -32000, "invalid opcode: INVALID", "eth_call", True),
     ("geth, gas", -32000, "out of gas", "eth_call", True),
     ("geth, method", -32601, "the method eth_foo does not exist/is not available", "eth_foo", False),

@@ -48,7 +48,7 @@ RATE = re.compile(
     re.IGNORECASE,
 )
 REVERT = re.compile(
-    r"execution reverted|\brevert|vm execution error|invalid opcode|invalid jump|out of gas|stack (under|over)flow",
+    r"execution reverted|\brevert|(vm execution|evm) error|invalid opcode|invalid jump|out of gas|stack (under|over)flow",
     re.IGNORECASE,
 )
 UNTAKEN = re.compile(
