@@ -102,7 +102,7 @@ async def follow(url: str, at: Source, say: Say) -> None:
         return sum(max(endpoint.head for endpoint in rpc.health()) for rpc in rpcs.values())
 
     for contract in contracts:
-        say(f"following {contract}, confirmed after {at.pace.confirmations} blocks (Ctrl-C stops)", 0)
+        say(f"following {contract}, confirmations: {at.pace.confirmations} (Ctrl-C stops)", 0)
     try:
         told = (heads(node, wake, newest) for node in addresses.subscribed(at.urls))
         await until_one_ends(*(listener.run() for listener in listeners), waking.listen(url, wake), *told)

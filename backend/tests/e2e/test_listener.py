@@ -10,10 +10,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
+from fastapi import FastAPI, Request
 
 from glisk.chain import repair
+from glisk.chain.listener import Listener
 from glisk.chain.mint import Contract
+from glisk.chain.rpc.call import NotThere
 from glisk.chain.rpc.pool import Rpc
 from glisk.engine.link import Link
 from glisk.errors import NotFollowable, NotFollowed
@@ -21,6 +25,7 @@ from tests.builders import IMAGE
 from tests.chains import AUTHOR, MINTER, STRANGER, Chain, request
 from tests.forked import FORKS
 from tests.listening import PACE, Watch, follow, following, watching
+from tests.serving import served
 
 pytestmark = pytest.mark.usefixtures("collection")
 
@@ -365,3 +370,84 @@ async def test_a_start_after_the_first_mints_is_no_gap(chain: Chain, database_ur
     await rpc.close()
     await link.close()
     assert (audit.expected, audit.found, audit.is_whole) == (1, 1, True)
+
+
+async def test_one_that_hangs_in_the_middle_of_writing_is_put_out_too(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    hung = FORKS.Process(target=follow_alone, args=(database_url, chain.url, chain.contract))
+    hung.start()
+    await watch.until("epoch = 1")
+    async with watch.turn, watch.connection.transaction():
+        await watch.connection.execute("LOCK TABLE authors")
+        await chain.mint()
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'authors'::regclass"
+        while not await watch.connection.fetchval(waiting):
+            pass
+        assert hung.pid is not None
+        os.kill(hung.pid, signal.SIGSTOP)
+    try:
+        async with following(database_url, chain, pace=replace(PACE, silence=timedelta(milliseconds=200))):
+            await watch.until("epoch = 2")
+            await confirmed(watch, chain)
+    finally:
+        hung.kill()
+        hung.join()
+    assert await watch.tokens(chain.contract) == await chain.mints()
+
+
+async def test_an_audit_that_cannot_be_done_does_not_say_that_all_is_well(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    async with following(database_url, chain):
+        await chain.mint()
+        at = await confirmed(watch, chain)
+    await chain.rollback((await chain.head()).number - at["confirmed_no"] + 1)
+    link, rpc = Link(database_url), Rpc(chain.chain_id, [chain.url])
+    with pytest.raises(NotThere):
+        await repair.audit(link, rpc, Contract(chain.chain_id, chain.contract), lambda *_: None)
+    await rpc.close()
+    await link.close()
+
+
+async def test_an_endpoint_on_another_branch_is_passed_over_while_another_has_ours(
+    chain: Chain, database_url: str, watch: Watch
+) -> None:
+    branch = Branch(chain.url)
+    async with served(branch.app()) as elsewhere:
+        rpc = Rpc(chain.chain_id, [elsewhere, chain.url])
+        listener = Listener(database_url, rpc, Contract(chain.chain_id, chain.contract), PACE)
+        task = asyncio.create_task(listener.run())
+        await chain.mint()
+        at = await confirmed(watch, chain)
+        branch.since = at["confirmed_no"] - 1
+        await chain.mint()
+        await confirmed(watch, chain)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await rpc.close()
+    assert await watch.tokens(chain.contract) == await chain.mints()
+    assert await watch.value("SELECT halted IS NULL FROM chain_cursor")
+
+
+class Branch:
+    """A node that has other blocks from some number on."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.since = url, 2**62
+
+    def app(self) -> FastAPI:
+        app = FastAPI()
+        app.add_api_route("/", self.answer, methods=["POST"])
+        return app
+
+    async def answer(self, request: Request) -> Any:
+        async with httpx.AsyncClient(verify=False) as client:
+            answers = (await client.post(self.url, content=await request.body())).json()
+        for answer in answers if isinstance(answers, list) else [answers]:
+            block = answer.get("result")
+            if isinstance(block, dict) and int(block.get("number", "0x0"), 16) >= self.since:
+                block["hash"], block["parentHash"] = (
+                    f"0x{int(block[name], 16) ^ 1:064x}" for name in ("hash", "parentHash")
+                )
+        return answers

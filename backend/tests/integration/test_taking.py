@@ -11,7 +11,9 @@ from glisk.chain import reattaching, taking
 from glisk.chain.mint import BATCH_MINTED, TRANSFER, Contract, Mint, Undecodable
 from glisk.chain.statements import statement
 from glisk.chain.taking import Page, Taken, take
+from glisk.engine import control
 from glisk.engine.link import Link
+from glisk.workflows import TOKENS
 from tests.builders import CHAIN, CONTRACT, IMAGE
 
 COLLECTION = Contract(CHAIN, CONTRACT)
@@ -241,3 +243,29 @@ async def test_more_tokens_than_one_statement_takes_are_written_in_parts(
     monkeypatch.setattr(taking, "AT_ONCE", 10)
     assert (await taken(link, a_mint(1, 7), a_mint(8, 7), a_mint(15, 25), a_mint(40, 1))).born == 40
     assert (await link.fetch("SELECT count(*) AS n FROM tokens_s0"))[0]["n"] == 40
+
+
+async def test_tokens_that_a_spoilt_log_named_are_orphaned_when_it_is_read_well(link: Link) -> None:
+    await taken(link, a_mint(1, 6, log_index=3))
+    assert await taken(link, a_mint(1, 1, log_index=3), a_mint(2, 1, block=11, author=BOB)) == Taken(logs=2, again=1)
+    rows = await link.fetch("SELECT token_id::int, status FROM tokens_s0 ORDER BY 1")
+    assert [tuple(row) for row in rows] == [(1, "detected"), (2, "detected"), *((n, "orphaned") for n in (3, 4, 5, 6))]
+    assert (await token(link, 2))["wallet_address"] == BOB
+
+
+async def test_a_batch_that_comes_late_gives_its_token_the_author_wherever_it_stands_in_its_transaction(
+    link: Link,
+) -> None:
+    await taken(link, a_mint(1, log_index=5, kind=TRANSFER))
+    await taken(link, a_mint(1, log_index=2, author=BOB))
+    assert (await token(link, 1))["wallet_address"] == BOB
+
+
+async def test_what_a_person_cancelled_stays_so_when_it_is_mined_again(link: Link) -> None:
+    await taken(link, a_mint(1))
+    await control.cancel(link, TOKENS, [(await token(link, 1))["id"]], "ann", reason="spam")
+    await replaced(link, above=9)
+    await orphaned(link, 10)
+    await taken(link, a_mint(1, block=30, fork=1))
+    row = await token(link, 1)
+    assert (row["status"], row["generation_error"]) == ("failed", "Cancelled by ann: spam")

@@ -14,11 +14,12 @@ from glisk.chain.book import Book
 from glisk.chain.cursor import Cursor
 from glisk.chain.mint import Contract
 from glisk.chain.paging import Reader
+from glisk.chain.rpc.call import NotThere
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.statements import statement
 from glisk.chain.taking import Page, Taken, take
 from glisk.engine.link import Link
-from glisk.errors import MintsMissing
+from glisk.errors import ChainError, GhostTokens, MintsMissing
 
 log = structlog.get_logger()
 
@@ -38,16 +39,17 @@ class Gap(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True):
-    """`expected`: how many tokens the contract says there are; None: it does not say."""
+    """`expected`: how many tokens the contract says there are; None: it does not say. `beyond`: those it has not minted."""
 
     expected: int | None
     found: int
     gaps: list[Gap]
     repaired: int
+    beyond: int = 0
 
     @property
     def is_whole(self) -> bool:
-        return not self.gaps and (self.expected is None or self.found >= self.expected)
+        return not self.gaps and not self.beyond and (self.expected is None or self.found >= self.expected)
 
 
 async def look(book: Book, rpc: Rpc) -> None:
@@ -58,7 +60,9 @@ async def look(book: Book, rpc: Rpc) -> None:
     await book.raise_alarm(None if result.is_whole else str(missing(result)))
 
 
-def missing(result: Audit) -> MintsMissing:
+def missing(result: Audit) -> ChainError:
+    if result.beyond:
+        return GhostTokens(f"There are {result.beyond}.")
     if result.gaps:
         shown = ", ".join(str(gap) for gap in result.gaps[:5])
         return MintsMissing(f"Tokens {shown}{' and more' if len(result.gaps) > 5 else ''}.")
@@ -69,12 +73,15 @@ async def audit(link: Link, rpc: Rpc, at: Cursor, progress: Progress = lambda *_
     """Up to the confirmed block. Gaps are read again before they count as such."""
     contract = at.contract
     (next_token_id,) = (await rpc.ask(calls.next_token_id(contract, at.confirmed_no))).results
-    if at.first_token_id is None or next_token_id is None:
-        return Audit(await supplied(rpc, at), await count(link, at), [], 0)
+    if at.first_token_id is None:
+        return Audit(await supplied(rpc, at), (await count(link, at))[0], [], 0)
+    if next_token_id is None:
+        raise NotThere(f"no endpoint tells how many tokens there were at block {at.confirmed_no}")
     before = await gaps(link, at, next_token_id)
     repaired = await repair(link, rpc, contract, before, progress)
     after = await gaps(link, at, next_token_id) if repaired else before
-    return Audit(next_token_id - at.first_token_id, await count(link, at), after, repaired)
+    found, beyond = await count(link, at, next_token_id)
+    return Audit(next_token_id - at.first_token_id, found, after, repaired, beyond)
 
 
 async def supplied(rpc: Rpc, at: Cursor) -> int | None:
@@ -89,9 +96,11 @@ async def supplied(rpc: Rpc, at: Cursor) -> int | None:
     return None if before is None else max(0, supply - before)
 
 
-async def count(link: Link, at: Cursor) -> int:
-    rows = await link.fetch(statement("count_tokens"), at.contract.chain_id, at.contract.address, at.confirmed_no)
-    return int(rows[0]["n"])
+async def count(link: Link, at: Cursor, end: int = 2**256) -> tuple[int, int]:
+    """How many tokens there are, and how many of them the contract has not minted."""
+    terms = (at.contract.chain_id, at.contract.address, at.confirmed_no, str(end))
+    (row,) = await link.fetch(statement("count_tokens"), *terms)
+    return row["n"], row["beyond"]
 
 
 async def gaps(link: Link, at: Cursor, end: int) -> list[Gap]:

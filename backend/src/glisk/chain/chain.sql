@@ -39,10 +39,13 @@ SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_ours
 INSERT INTO chain_seat (seat) VALUES ($1) ON CONFLICT (seat) DO UPDATE SET beat_at = now()
 
 -- name: put_out (seat, silence)
--- One that hangs keeps its connection, and the lock with it. What it would still write the epoch forbids.
-SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN chain_seat s ON s.seat = $1
-WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, 0)
-  AND s.beat_at < now() - $2::interval
+-- One that hangs keeps its connections, and with them the seat, and perhaps rows: the one that writes is called like the seat. What it
+-- would still write the epoch forbids.
+SELECT pg_terminate_backend(pid) FROM (
+  SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  UNION SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1) AS its
+WHERE EXISTS (SELECT FROM chain_seat WHERE seat = $1 AND beat_at < now() - $2::interval)
 
 -- name: hot_blocks (chain, contract)
 SELECT number, hash, parent_hash, block_at FROM hot_block WHERE chain_id = $1 AND contract_address = $2
@@ -103,6 +106,24 @@ WITH born AS (
 told AS (INSERT INTO events (item_id, workflow, to_status, epoch, actor) SELECT id, $11, status, epoch, $12 FROM born ORDER BY id)
 SELECT count(*) AS n FROM born
 
+-- name: misread (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors)
+-- Tokens that a log was said to have minted, and that it does not name: a node spoilt it the first time.
+SELECT t.id, t.status, t.generation_error AS error FROM unnest($4::bytea[], $5::integer[], $7::text[]::numeric[], $8::integer[]) AS v(hash, log, first, quantity)
+JOIN chain_event e ON e.chain_id = $1 AND e.block_hash = v.hash AND e.log_index = v.log AND e.kind <> 'undecodable'
+JOIN tokens_s0 t ON t.chain_id = $1 AND t.contract_address = $2 AND t.token_id BETWEEN e.first_token_id AND e.first_token_id + e.quantity - 1
+  AND t.mint_block_hash = e.block_hash AND t.mint_log = e.log_index
+WHERE t.status <> 'orphaned' AND NOT t.token_id BETWEEN v.first AND v.first + v.quantity - 1
+  AND $3::bigint[] IS NOT NULL AND $6::bytea[] IS NOT NULL AND $9::text[] IS NOT NULL AND $10::text[] IS NOT NULL
+ORDER BY t.id FOR UPDATE OF t
+
+-- name: unminted (chain, contract, token ids)
+-- Of those that are named: no log on the chain tells of the mint they have.
+SELECT id, status, generation_error AS error FROM tokens_s0 t
+WHERE chain_id = $1 AND contract_address = $2 AND token_id = ANY ($3::text[]::numeric[]) AND status <> 'orphaned' AND NOT EXISTS (
+  SELECT FROM chain_event e WHERE e.chain_id = t.chain_id AND e.block_hash = t.mint_block_hash AND e.log_index = t.mint_log
+    AND e.orphaned_at IS NULL AND t.token_id BETWEEN e.first_token_id AND e.first_token_id + e.quantity - 1)
+ORDER BY id FOR UPDATE
+
 -- name: lock_tokens (chain, contract, first tokens, quantities)
 -- Before they are read: a worker that settles one in between would leave it in a status nobody expects.
 SELECT t.id FROM unnest($3::text[]::numeric[], $4::integer[]) AS v(first, quantity)
@@ -111,8 +132,9 @@ JOIN tokens_s0 t ON t.chain_id = $1 AND t.contract_address = $2 AND t.token_id =
 ORDER BY t.id FOR UPDATE OF t
 
 -- name: minted_before (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors)
--- Tokens that are there with another mint. The last one counts, if it comes after the one we know, or if that one left the chain.
-SELECT DISTINCT ON (t.id) t.id, t.status, t.author_id = a.author_id AS is_same, a.author_id, v.number, v.hash, v.log, v.tx, v.minter,
+-- Tokens that are there with another mint. The last one counts, if it comes after the one we know, or if that one left the chain; and
+-- one of the same transaction that knows more than a transfer, or knows it better.
+SELECT DISTINCT ON (t.id) t.id, t.status, t.generation_error AS error, t.author_id = a.author_id AS is_same, a.author_id, v.number, v.hash, v.log, v.tx, v.minter,
   num_nulls(t.image_url, t.image_key) = 0 AS is_drawn, num_nulls(t.image_cid, t.metadata_cid) = 0 AS is_pinned,
   t.status = 'orphaned' AND 'review' = (
     SELECT from_status FROM events WHERE item_id = t.id AND to_status = 'orphaned' ORDER BY event_id DESC LIMIT 1) AS was_in_review
@@ -121,6 +143,7 @@ JOIN tokens_s0 t ON t.chain_id = $1 AND t.contract_address = $2 AND t.token_id =
 LEFT JOIN chain_event e ON e.chain_id = $1 AND e.block_hash = t.mint_block_hash AND e.log_index = t.mint_log
 WHERE t.status = 'orphaned' OR e.block_hash IS NULL OR e.orphaned_at IS NOT NULL OR (v.number, v.log) > (t.mint_block, t.mint_log)
   OR (v.hash, v.log) = (t.mint_block_hash, t.mint_log) AND t.author_id <> a.author_id
+  OR (v.hash, v.tx) = (t.mint_block_hash, t.mint_tx) AND v.log <> t.mint_log AND e.kind = 'transfer'
 ORDER BY t.id, v.number DESC, v.log DESC
 
 -- name: attach (ids, numbers, hashes, logs, transactions, minters)
@@ -146,7 +169,7 @@ FROM unnest($1::bigint[], $2::integer[]) AS v(id, author) JOIN authors a ON a.au
 
 -- name: left_behind (chain, contract, first block, last block)
 -- Tokens whose mint left the chain and did not come back.
-SELECT t.id, t.status FROM chain_event e
+SELECT t.id, t.status, t.generation_error AS error FROM chain_event e
 JOIN tokens_s0 t ON t.chain_id = e.chain_id AND t.contract_address = e.contract_address
   AND t.token_id BETWEEN e.first_token_id AND e.first_token_id + e.quantity - 1
   AND t.mint_block_hash = e.block_hash AND t.mint_log = e.log_index
@@ -180,7 +203,7 @@ UPDATE chain_event e SET orphaned_at = now()
 WHERE chain_id = $1 AND contract_address = $2 AND block_number BETWEEN $3 AND $4 AND orphaned_at IS NULL AND kind <> 'undecodable'
   AND NOT EXISTS (
     SELECT FROM unnest($5::bytea[], $6::text[]::numeric[], $7::integer[]) AS v(hash, first, quantity)
-    WHERE v.hash = e.block_hash AND e.first_token_id BETWEEN v.first AND v.first + v.quantity - 1)
+    WHERE v.hash = e.block_hash AND e.first_token_id >= v.first AND e.first_token_id + e.quantity <= v.first + v.quantity)
 
 -- name: blocks_below (chain, contract, block)
 -- The next ones whose hash we know.
@@ -198,8 +221,9 @@ WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND mint_
 -- part: counted ()
 FROM tokens_s0 WHERE chain_id = $1 AND contract_address = $2 AND status <> 'orphaned' AND mint_block <= $3
 
--- name: count_tokens (chain, contract, confirmed)
-SELECT count(*) AS n {counted}
+-- name: count_tokens (chain, contract, confirmed, next token)
+-- How many, and how many of them the contract has not minted.
+SELECT count(*) AS n, count(*) FILTER (WHERE token_id >= $4::text::numeric) AS beyond {counted}
 
 -- name: gaps (chain, contract, confirmed, first token, next token, first block)
 -- Between which ids none is there, and in which blocks their neighbours were minted.

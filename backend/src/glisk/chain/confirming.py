@@ -86,9 +86,10 @@ class Confirmer:
         known = [mint for mint in self.book.mints if mint.block_number <= found.last.number]
         page, expected = found.page, self.expected(found)
         for attempt in range(TRIES):
-            mints = merged([*known, *page.mints])
+            mints = merged([*page.mints, *known])  # what is read now counts, where it says something else
             if is_whole(first, mints, expected) and (attempt >= DOUBTS or not self.is_doubtful(mints)):
-                return page, max(reaches(first, mints), expected or 0), None
+                reached = reaches(first, mints) if expected is None else expected
+                return Page(mints, page.undecodable), reached, None
             again = await self.again(found, attempt)
             page, expected = union([page, again.page]), self.expected(again)
         missing = reaches(first, mints)

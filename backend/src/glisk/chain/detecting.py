@@ -123,21 +123,31 @@ class Detector:
         at = self.book.at
         numbers = range(at.tip_no if last is None else last, at.confirmed_no - 1, -1)
         ours = {number: self.book.hash_of(number) for number in numbers}
-        answer = await self.rpc.ask(*(calls.block(number) for number in ours if number >= 0), other_than=self.doubted)
-        shown = [header for header in answer.results if header is not None]
-        if len(shown) < len(answer.results) or self.book.at.tip_hash != at.tip_hash:
+        asked = [calls.block(number) for number in ours if number >= 0]
+        answer = await self.rpc.ask(*asked, calls.block(calls.LATEST), other_than=self.doubted)
+        *shown, head = [header for header in answer.results if header is not None] or [None]
+        if len(shown) < len(asked) or head is None or self.book.at.tip_hash != at.tip_hash:
             return False
+        if last is not None and head.number > last:
+            return False  # this node's chain does not end there
         ancestor = next((header.number for header in shown if header.hash == ours[header.number]), None)
         if ancestor is None and at.confirmed_no >= 0:
             self.doubted = None if self.doubted else answer.endpoint  # another one is asked every other time
             return await self.not_found(answer.endpoint, shown[-1])
         self.believe()
         if ancestor == at.tip_no:
+            self.pass_over(answer.endpoint)
             return False  # this node has our chain: another one was asked before
         back_to = -1 if ancestor is None else ancestor
         tokens = await self.book.roll_back(back_to)
         log.warning("blocks were replaced", back_to=back_to, depth=at.tip_no - back_to, tokens=tokens)
         return True
+
+    def pass_over(self, endpoint: str) -> None:
+        """Whoever contradicts what was confirmed, while another has our chain."""
+        if self.doubted not in (None, endpoint):
+            self.rpc.doubt(str(self.doubted), "it has other blocks than those that were confirmed")
+        self.doubted = None
 
     async def not_found(self, endpoint: str, header: Header) -> bool:
         """Below what was confirmed. One node may be wrong, or syncing: only what is seen again and again is believed."""

@@ -19,7 +19,7 @@ from glisk.chain.pace import Pace
 from glisk.chain.reading import Uprooted
 from glisk.chain.rpc.call import RpcTrouble
 from glisk.chain.rpc.pool import Rpc
-from glisk.chain.seat import seated
+from glisk.chain.seat import name_of, seated
 from glisk.chain.statements import statement
 from glisk.chain.together import until_one_ends
 from glisk.engine.link import Link, LinkLost
@@ -51,7 +51,7 @@ class Listener:
                 await asyncio.sleep(self.pace.standby.total_seconds())
 
     async def follow(self) -> None:
-        link = Link(self.url)
+        link = Link(self.url, name=name_of(self.contract))
         try:
             book = await self.opened(link)
             log.info("following", contract=str(self.contract), tip=book.at.tip_no, confirmed=book.at.confirmed_no)

@@ -16,11 +16,12 @@ from glisk.chain.statements import statement
 from glisk.engine import control
 from glisk.engine.control import Move
 from glisk.engine.store import Fetch
-from glisk.engine.workflow import REVIEW
+from glisk.engine.workflow import FAILED, REVIEW
 from glisk.repositories.token_board import FORGET_PRINTS, TO_DRAW, UNDRAWN, first_missing
 from glisk.workflows import TOKENS
 
-ORPHANED = "orphaned"
+ORPHANED, AGAIN = "orphaned", "mined again"
+CANCELLED = control.CANCELLED.format(actor="")
 MINT = ("block_number", "block_hash", "log_index", "tx_hash", "token_id", "quantity", "minter", "author")
 
 UNREACHED = "Its mint left the chain and was not mined again"
@@ -28,17 +29,21 @@ UNREACHED = "Its mint left the chain and was not mined again"
 
 async def attach(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> int:
     """Tokens that are there already get the mint that counts now. How many did."""
+    return len(await attached(fetch, mints, actor))
+
+
+async def attached(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> set[int]:
     chain_id, contract, _, _, _, _, first, quantity, *_ = mints
     await fetch(statement("lock_tokens"), chain_id, contract, first, quantity)
     rows = await fetch(statement("minted_before"), *mints)
     if not rows:
-        return 0
+        return set()
     others = [row for row in rows if not row["is_same"]]
     if others:
         await hand_over(fetch, others, actor)
     await fetch(statement("attach"), *columns(rows, "id", "number", "hash", "log", "tx", "minter"))
     await resume(fetch, [row for row in rows if row["is_same"] and row["status"] == ORPHANED], actor)
-    return len(rows)
+    return {row["id"] for row in rows}
 
 
 async def hand_over(fetch: Fetch, rows: Sequence[Any], actor: str) -> None:
@@ -53,29 +58,51 @@ async def hand_over(fetch: Fetch, rows: Sequence[Any], actor: str) -> None:
 
 
 async def resume(fetch: Fetch, rows: Iterable[Any], actor: str) -> None:
-    """Each at the first step whose facts are missing; one that a person had to look at waits for that person still."""
-    ways: defaultdict[str, list[Any]] = defaultdict(list)
+    """Each at the first step whose facts are missing; what a person had to decide, or has decided, stays with that person."""
+    ways: defaultdict[tuple[str, str | None], list[Any]] = defaultdict(list)
     for row in rows:
-        step = first_missing(is_drawn=row["is_drawn"], is_pinned=row["is_pinned"])
-        ways[REVIEW if row["was_in_review"] else step].append(row)
-    for status, some in ways.items():
-        said = "mined again"
+        ways[way_of(row)].append(row)
+    for (status, error), some in ways.items():
         facts = {"generation_attempts": 0} if status == TO_DRAW else {}
-        await move(fetch, some, Move(status, actor, said if status == REVIEW else None, reason=said, facts=facts))
+        await move(fetch, some, Move(status, actor, error, reason=AGAIN, facts=facts))
+
+
+def way_of(row: Any) -> tuple[str, str | None]:
+    """The status, and the error if it ends there."""
+    if is_cancelled(row):
+        return FAILED, row["error"].removeprefix(f"{UNREACHED}. ")
+    if row["was_in_review"]:
+        return REVIEW, AGAIN
+    return first_missing(is_drawn=row["is_drawn"], is_pinned=row["is_pinned"]), None
 
 
 async def orphan(fetch: Fetch, contract: Contract, first: int, last: int, actor: str) -> int:
     """Those whose mint was in these blocks, left the chain, and did not come back. How many."""
-    within = (contract.chain_id, contract.address, first, last)
-    rows = await fetch(statement("left_behind"), *within)
+    rows = await fetch(statement("left_behind"), contract.chain_id, contract.address, first, last)
+    return await let_go(fetch, contract, rows, actor)
+
+
+async def let_go(fetch: Fetch, contract: Contract, rows: Sequence[Any], actor: str) -> int:
+    """Of their mint. One that was minted before as well, and burned, goes back to that mint; the others are orphaned. How many."""
     if not rows:
         return 0
-    others = await fetch(statement("still_minted"), *within[:2], columns(rows, "id")[0])
+    ids = [row["id"] for row in rows]
+    others = await fetch(statement("still_minted"), contract.chain_id, contract.address, ids)
     if others:
-        await attach(fetch, (*within[:2], *columns(others, *MINT)), actor)
-        rows = await fetch(statement("left_behind"), *within)
-    await move(fetch, rows, Move(ORPHANED, actor, UNREACHED))
-    return len(rows)
+        terms = (contract.chain_id, contract.address, *columns(others, *MINT))
+        ids = [id for id in ids if id not in await attached(fetch, terms, actor)]
+    groups: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        if row["id"] in ids:
+            groups[f"{UNREACHED}. {row['error']}" if is_cancelled(row) else UNREACHED].append(row)
+    for said, some in groups.items():
+        await move(fetch, some, Move(ORPHANED, actor, said))
+    return len(ids)
+
+
+def is_cancelled(row: Any) -> bool:
+    """By a person, whose word stands also when it is mined again."""
+    return CANCELLED in (row["error"] or "")
 
 
 async def move(fetch: Fetch, rows: Iterable[Any], to: Move) -> None:

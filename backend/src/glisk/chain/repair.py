@@ -63,6 +63,7 @@ class Replayed(Struct, frozen=True):
     first: int
     found: Difference
     left: Difference
+    is_halted: bool = False
 
 
 NONE = Difference([], [], [])
@@ -105,9 +106,10 @@ async def replay(
             found, left = joined(found, now), joined(left, then)
             tokens += sum(mint.quantity for mint in part.page.mints)
             progress(part.last.number - first + 1, last - first + 1, tokens)
-    if at.halted and not dry_run and not left and last >= at.confirmed_no:
+    is_halted = at.halted is not None and (dry_run or last < at.confirmed_no)
+    if at.halted and not is_halted:
         await go_on(link, contract, part)
-    return Replayed(first, found, left)
+    return Replayed(first, found, left, is_halted)
 
 
 async def replayed(link: Link, contract: Contract, part: Read, *, dry_run: bool) -> tuple[Difference, Difference]:
@@ -115,7 +117,7 @@ async def replayed(link: Link, contract: Contract, part: Read, *, dry_run: bool)
     found = await compared(link, contract, part)
     if dry_run or not found:
         return found, found
-    await mend(link, contract, part)
+    await mend(link, contract, part, [str(ghost.token_id) for ghost in found.ghosts])
     return found, await compared(link, contract, part)
 
 
@@ -148,7 +150,7 @@ async def compared(link: Link, contract: Contract, found: Read) -> Difference:
     others = [
         OtherAuthor(token, held[token]["author"], last.author)
         for token, (*_, last) in minted.items()
-        if token in held and is_its(held[token], last) and held[token]["author"] != last.author
+        if token in held and held[token]["hash"] == last.block_hash and held[token]["author"] != last.author
     ]
     return Difference(list(missing.values()), ghosts, others)
 
@@ -158,16 +160,12 @@ def is_held(row: Any, mint: Mint) -> bool:
     return row is not None and (row["number"], row["log"]) >= (mint.block_number, mint.log_index)
 
 
-def is_its(row: Any, mint: Mint) -> bool:
-    return bool((row["hash"], row["log"]) == (mint.block_hash, mint.log_index))
-
-
 def is_ghost(row: Any, mints: Iterable[Mint], found: Read) -> bool:
     is_here = found.first <= row["number"] <= found.last.number
     return is_here and not any(mint.block_hash == row["hash"] for mint in mints)
 
 
-async def mend(link: Link, contract: Contract, found: Read) -> None:
+async def mend(link: Link, contract: Contract, found: Read, ghosts: list[str]) -> None:
     async with link.transaction() as fetch:
         await fetch(statement("lock_cursor"), contract.chain_id, contract.address)
         mints = found.page.mints
@@ -177,6 +175,8 @@ async def mend(link: Link, contract: Contract, found: Read) -> None:
         )
         await take(fetch, contract, found.page)
         await reattaching.orphan(fetch, contract, found.first, found.last.number, ACTOR)
+        rows = await fetch(statement("unminted"), contract.chain_id, contract.address, ghosts)
+        await reattaching.let_go(fetch, contract, rows, ACTOR)
 
 
 async def go_on(link: Link, contract: Contract, found: Read) -> None:

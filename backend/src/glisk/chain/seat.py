@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 class Seat:
     def __init__(self, url: str, contract: Contract, pace: Pace) -> None:
-        self.link, self.name, self.pace = Link(url), f"glisk listener {contract}", pace
+        self.link, self.name, self.pace = Link(url), name_of(contract), pace
 
     async def taken(self) -> None:
         """Waits as long as it takes."""
@@ -49,6 +49,11 @@ class Seat:
             await asyncio.sleep(self.pace.silence.total_seconds() / 6)
             await self.link.fetch(statement("beat"), self.name)
         raise LinkLost("the connection that held the seat has ended")
+
+
+def name_of(contract: Contract) -> str:
+    """Of the seat, and of the connection that writes for who has it. PostgreSQL keeps 63 letters."""
+    return f"glisk {contract}"[:63]
 
 
 @asynccontextmanager

@@ -90,8 +90,10 @@ async def keep_mints(fetch: Transaction, contract: Contract, mints: Sequence[Min
     if not await fetch(statement("knows_some"), *within):
         await fetch.copy("chain_event", EVENT, (row_of(contract, mint) for mint in mints))
         return list(mints)
+    misread = await fetch(statement("misread"), contract.chain_id, contract.address, *minted(mints))
     terms = (contract.chain_id, contract.address, *minted(mints), [mint.kind for mint in mints])
     new = {(row["block_hash"], row["log_index"]) for row in await fetch(statement("keep_mints"), *terms)}
+    await reattaching.let_go(fetch, contract, misread, ACTOR)
     if len(new) == len(mints):
         return list(mints)
     return [mint for mint in mints if (mint.block_hash, mint.log_index) in new]

@@ -122,6 +122,12 @@ def replay(
         show_difference(done.left, as_json)
         raise typer.Exit(1)
     typer.echo(f"Blocks {done.first} to {at.last} and their tokens agree.", err=True)
+    if done.is_halted:
+        typer.echo(
+            "The listener is still halted: it goes on after a replay up to the confirmed block (without --to).",
+            err=True,
+        )
+        raise typer.Exit(1)
 
 
 def compare(at: Stretch, *, dry_run: bool) -> Replayed:
@@ -167,7 +173,15 @@ def show_audit(found: Audit, as_json: bool) -> None:
         for gap in found.gaps
     ]
     if as_json:
-        output.document({"expected": found.expected, "found": found.found, "repaired": found.repaired, "missing": gaps})
+        output.document(
+            {
+                "expected": found.expected,
+                "found": found.found,
+                "repaired": found.repaired,
+                "missing": gaps,
+                "not_minted": found.beyond,
+            }
+        )
         return
     says = (
         "The contract does not count its tokens"

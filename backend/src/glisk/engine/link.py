@@ -72,10 +72,14 @@ class Link:
     """One connection; one statement at a time. `pooled`: through a pooler that gives every transaction another session,
     where nothing can be prepared or set for later."""
 
-    def __init__(self, url: str, *, steady: bool = False, pooled: bool = False, patience: float = 60.0) -> None:
+    def __init__(
+        self, url: str, *, steady: bool = False, pooled: bool = False, patience: float = 60.0, name: str = ""
+    ) -> None:
         self.url = url
         self.options: dict[str, Any] = {"command_timeout": patience}  # a server that is gone says nothing, for ever
         self.options |= {"statement_cache_size": 0} if pooled else {"server_settings": STEADY if steady else {}}
+        if name:  # as the server's list of connections shows it
+            self.options["server_settings"] = {**self.options.get("server_settings", {}), "application_name": name}
         self.lock = asyncio.Lock()
         self.callers = 0  # at it or in line for it
         self.connection: Any = None

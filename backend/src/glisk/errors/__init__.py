@@ -18,7 +18,8 @@ GliskError
 │   ├── MintsMissing                GLK-206
 │   ├── NotFollowed                 GLK-207
 │   ├── EmbeddedChainFailed         GLK-208
-│   └── RpcBehind                   GLK-209
+│   ├── RpcBehind                   GLK-209
+│   └── GhostTokens                 GLK-210
 ├── GenerationError                 drawing an image
 │   ├── BadImageUrl                 GLK-301
 │   └── ProviderError               whoever draws it
@@ -71,6 +72,7 @@ from glisk.errors.chain import (
     ChainError,
     DeepReorg,
     EmbeddedChainFailed,
+    GhostTokens,
     MintsMissing,
     NotFollowable,
     NotFollowed,
@@ -161,6 +163,7 @@ __all__ = [
     "EmbeddedPostgresOtherVersion",
     "EngineError",
     "GenerationError",
+    "GhostTokens",
     "GliskError",
     "LeaseLost",
     "MigrationFailed",

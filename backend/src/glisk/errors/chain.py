@@ -66,3 +66,9 @@ class RpcBehind(ChainError):
     code = "GLK-209"
     summary = "The RPC endpoints do not have the blocks that were asked for."
     remedy = "Wait until they have caught up, or ask others: GLISK_RPC_URLS. A chain that was set back to its beginning is another one: start anew with an empty database."
+
+
+class GhostTokens(ChainError):
+    code = "GLK-210"
+    summary = "There are tokens that the contract has not minted."
+    remedy = "Look at them, then let them be orphaned: glisk chain replay"

@@ -215,6 +215,13 @@ class Rpc:
                 ]
                 endpoint.condition.showed(number, self.now() if at is None else at, others)
 
+    def doubt(self, name: str, why: str) -> None:
+        """Somebody knows better: another endpoint is asked, and this one only when it has been well for a while."""
+        for endpoint in self.endpoints:
+            if endpoint.name == name:
+                endpoint.condition.rest(why)
+                log.warning("an endpoint is not believed", endpoint=name, why=why)
+
     def look_around(self) -> None:
         """At those not in use, now and then: how else would one know that they are well again, or further?"""
         for endpoint in self.endpoints:
