@@ -229,12 +229,12 @@ async def test_an_author_that_was_spoilt_once_is_put_right(link: Link) -> None:
 
 
 async def test_a_token_goes_back_to_its_first_mint_when_only_the_second_left_the_chain(link: Link) -> None:
-    await taken(link, a_mint(1, block=5, kind=TRANSFER))
-    await taken(link, a_mint(1, block=20, kind=TRANSFER))  # it was burned, and minted again
+    await taken(link, *(a_mint(n, block=5, kind=TRANSFER) for n in (1, 2, 3)))
+    await taken(link, *(a_mint(n, block=20, kind=TRANSFER) for n in (1, 2, 4)))  # two were burned, and minted again
     await replaced(link, above=19)
-    assert await orphaned(link, 20) == 0
-    row = await token(link, 1)
-    assert (row["status"], row["mint_block"]) == ("detected", 5)
+    assert await orphaned(link, 20) == 1
+    rows = await link.fetch("SELECT status, mint_block FROM tokens_s0 ORDER BY token_id")
+    assert [tuple(row) for row in rows] == [*[("detected", 5)] * 3, ("orphaned", 20)]
 
 
 async def test_more_tokens_than_one_statement_takes_are_written_in_parts(

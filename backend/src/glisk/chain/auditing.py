@@ -72,9 +72,9 @@ def missing(result: Audit) -> ChainError:
 async def audit(link: Link, rpc: Rpc, at: Cursor, progress: Progress = lambda *_: None) -> Audit:
     """Up to the confirmed block. Gaps are read again before they count as such."""
     contract = at.contract
-    (next_token_id,) = (await rpc.ask(calls.next_token_id(contract, at.confirmed_no))).results
     if at.first_token_id is None:
         return Audit(await supplied(rpc, at), (await count(link, at))[0], [], 0)
+    (next_token_id,) = (await rpc.ask(calls.next_token_id(contract, at.confirmed_no))).results
     if next_token_id is None:
         raise NotThere(f"no endpoint tells how many tokens there were at block {at.confirmed_no}")
     before = await gaps(link, at, next_token_id)

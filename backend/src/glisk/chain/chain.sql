@@ -106,14 +106,14 @@ WITH born AS (
 told AS (INSERT INTO events (item_id, workflow, to_status, epoch, actor) SELECT id, $11, status, epoch, $12 FROM born ORDER BY id)
 SELECT count(*) AS n FROM born
 
--- name: misread (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors)
+-- name: misread (chain, contract, hashes, logs, first tokens, quantities)
 -- Tokens that a log was said to have minted, and that it does not name: a node spoilt it the first time.
-SELECT t.id, t.status, t.generation_error AS error FROM unnest($4::bytea[], $5::integer[], $7::text[]::numeric[], $8::integer[]) AS v(hash, log, first, quantity)
+SELECT t.id, t.status, t.generation_error AS error
+FROM unnest($3::bytea[], $4::integer[], $5::text[]::numeric[], $6::integer[]) AS v(hash, log, first, quantity)
 JOIN chain_event e ON e.chain_id = $1 AND e.block_hash = v.hash AND e.log_index = v.log AND e.kind <> 'undecodable'
 JOIN tokens_s0 t ON t.chain_id = $1 AND t.contract_address = $2 AND t.token_id BETWEEN e.first_token_id AND e.first_token_id + e.quantity - 1
   AND t.mint_block_hash = e.block_hash AND t.mint_log = e.log_index
 WHERE t.status <> 'orphaned' AND NOT t.token_id BETWEEN v.first AND v.first + v.quantity - 1
-  AND $3::bigint[] IS NOT NULL AND $6::bytea[] IS NOT NULL AND $9::text[] IS NOT NULL AND $10::text[] IS NOT NULL
 ORDER BY t.id FOR UPDATE OF t
 
 -- name: unminted (chain, contract, token ids)

@@ -27,12 +27,8 @@ MINT = ("block_number", "block_hash", "log_index", "tx_hash", "token_id", "quant
 UNREACHED = "Its mint left the chain and was not mined again"
 
 
-async def attach(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> int:
-    """Tokens that are there already get the mint that counts now. How many did."""
-    return len(await attached(fetch, mints, actor))
-
-
-async def attached(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> set[int]:
+async def attach(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> set[int]:
+    """Tokens that are there already get the mint that counts now. Which did."""
     chain_id, contract, _, _, _, _, first, quantity, *_ = mints
     await fetch(statement("lock_tokens"), chain_id, contract, first, quantity)
     rows = await fetch(statement("minted_before"), *mints)
@@ -86,18 +82,16 @@ async def let_go(fetch: Fetch, contract: Contract, rows: Sequence[Any], actor: s
     """Of their mint. One that was minted before as well, and burned, goes back to that mint; the others are orphaned. How many."""
     if not rows:
         return 0
-    ids = [row["id"] for row in rows]
-    others = await fetch(statement("still_minted"), contract.chain_id, contract.address, ids)
-    if others:
-        terms = (contract.chain_id, contract.address, *columns(others, *MINT))
-        ids = [id for id in ids if id not in await attached(fetch, terms, actor)]
+    others = await fetch(statement("still_minted"), contract.chain_id, contract.address, *columns(rows, "id"))
+    terms = (contract.chain_id, contract.address, *columns(others, *MINT))
+    kept = await attach(fetch, terms, actor) if others else set()
     groups: defaultdict[str, list[Any]] = defaultdict(list)
     for row in rows:
-        if row["id"] in ids:
+        if row["id"] not in kept:
             groups[f"{UNREACHED}. {row['error']}" if is_cancelled(row) else UNREACHED].append(row)
     for said, some in groups.items():
         await move(fetch, some, Move(ORPHANED, actor, said))
-    return len(ids)
+    return len(rows) - len(kept)
 
 
 def is_cancelled(row: Any) -> bool:

@@ -64,8 +64,8 @@ async def bear(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) -> tuple
     terms = (contract.chain_id, contract.address, *minted(mints))
     (born,) = await fetch(statement("bear_tokens"), *terms, TOKEN.name, ACTOR)
     expected = sum(mint.quantity for mint in mints)
-    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else 0
-    return born["n"], again
+    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else ()
+    return born["n"], len(again)
 
 
 def in_parts(mints: Sequence[Mint]) -> Iterator[list[Mint]]:
@@ -90,8 +90,10 @@ async def keep_mints(fetch: Transaction, contract: Contract, mints: Sequence[Min
     if not await fetch(statement("knows_some"), *within):
         await fetch.copy("chain_event", EVENT, (row_of(contract, mint) for mint in mints))
         return list(mints)
-    misread = await fetch(statement("misread"), contract.chain_id, contract.address, *minted(mints))
-    terms = (contract.chain_id, contract.address, *minted(mints), [mint.kind for mint in mints])
+    columns = minted(mints)
+    _, hashes, logs, _, first, quantity, *_ = columns
+    misread = await fetch(statement("misread"), *within[:2], hashes, logs, first, quantity)
+    terms = (*within[:2], *columns, [mint.kind for mint in mints])
     new = {(row["block_hash"], row["log_index"]) for row in await fetch(statement("keep_mints"), *terms)}
     await reattaching.let_go(fetch, contract, misread, ACTOR)
     if len(new) == len(mints):
