@@ -68,11 +68,13 @@ class Watch:
 async def watching(database_url: str) -> AsyncIterator[Watch]:
     """Its connection is called `test`, so that those of a listener can be told from it."""
     connection = await asyncpg.connect(database_url, server_settings={"application_name": "test"})
-    await connection.execute(TELL)
-    watch = Watch(connection)
-    await connection.add_listener("glisk_cursor", lambda *_: watch.tell())
-    yield watch
-    await connection.close()
+    try:
+        await connection.execute(TELL)
+        watch = Watch(connection)
+        await connection.add_listener("glisk_cursor", lambda *_: watch.tell())
+        yield watch
+    finally:
+        await connection.close()
 
 
 @asynccontextmanager

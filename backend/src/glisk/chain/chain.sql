@@ -64,13 +64,19 @@ INSERT INTO events (to_status, actor, data) VALUES ($1, $2, $3::jsonb)
 -- name: knows_some (chain, contract, first block, last block)
 SELECT true FROM chain_event WHERE chain_id = $1 AND contract_address = $2 AND block_number BETWEEN $3 AND $4 LIMIT 1
 
--- name: keep_mints (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors, kinds)
--- Returns those that are new to us, were orphaned and are on the chain again, or say something else than before: a node may have
--- spoilt them the first time.
+-- part: mints_to_keep ()
 INSERT INTO chain_event AS e (chain_id, contract_address, block_number, block_hash, log_index, tx_hash, kind, first_token_id, quantity, minter, author)
 SELECT $1, $2, number, hash, log, tx, kind, first, quantity, minter, author
 FROM unnest($3::bigint[], $4::bytea[], $5::integer[], $6::bytea[], $7::text[]::numeric[], $8::integer[], $9::text[], $10::text[], $11::text[])
   AS v(number, hash, log, tx, first, quantity, minter, author, kind)
+
+-- name: keep_history (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors, kinds)
+{mints_to_keep}
+
+-- name: keep_mints (chain, contract, numbers, hashes, logs, transactions, first tokens, quantities, minters, authors, kinds)
+-- Returns those that are new to us, were orphaned and are on the chain again, or say something else than before: a node may have
+-- spoilt them the first time.
+{mints_to_keep}
 ON CONFLICT (chain_id, block_hash, log_index) DO UPDATE SET orphaned_at = NULL, problem = NULL, raw = NULL, kind = EXCLUDED.kind,
   first_token_id = EXCLUDED.first_token_id, quantity = EXCLUDED.quantity, minter = EXCLUDED.minter, author = EXCLUDED.author
 WHERE e.orphaned_at IS NOT NULL OR (e.kind, e.first_token_id, e.quantity, e.minter, e.author)

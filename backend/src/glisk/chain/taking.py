@@ -7,7 +7,6 @@ now is drawn anew.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from typing import Any
 
 from msgspec import Struct
@@ -16,16 +15,11 @@ from glisk.chain import reattaching
 from glisk.chain.mint import Contract, Mint, Undecodable
 from glisk.chain.statements import statement
 from glisk.engine import wakeup
-from glisk.engine.link import Transaction
 from glisk.engine.store import Fetch
 from glisk.workflows import TOKEN
 
 ACTOR = "listener"
 AT_ONCE = 20_000  # tokens in one statement
-EVENT = (
-    *("chain_id", "contract_address", "block_number", "block_hash", "log_index", "tx_hash", "kind"),
-    *("first_token_id", "quantity", "minter", "author"),
-)
 
 
 class Page(Struct, frozen=True):
@@ -44,7 +38,7 @@ class Taken(Struct, frozen=True):
     undecodable: int = 0
 
 
-async def take(fetch: Transaction, contract: Contract, page: Page) -> Taken:
+async def take(fetch: Fetch, contract: Contract, page: Page) -> Taken:
     """In the caller's transaction. What was taken before is left alone."""
     unreadable = await keep_undecodable(fetch, contract, page.undecodable)
     new = await keep_mints(fetch, contract, page.mints)
@@ -81,23 +75,19 @@ def in_parts(mints: Sequence[Mint]) -> Iterator[list[Mint]]:
     yield part
 
 
-async def keep_mints(fetch: Transaction, contract: Contract, mints: Sequence[Mint]) -> list[Mint]:
-    """Those that are new to us. Where no log of their blocks is known, all are: that is history, and a COPY is three times as fast."""
+async def keep_mints(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) -> list[Mint]:
+    """Those that are new to us. Where no log of their blocks is known, all are: that is history, and nothing need be compared."""
     if not mints:
         return []
-    numbers = [mint.block_number for mint in mints]
-    within = (contract.chain_id, contract.address, min(numbers), max(numbers))
-    if not await fetch(statement("knows_some"), *within):
-        await fetch.copy("chain_event", EVENT, (row_of(contract, mint) for mint in mints))
+    of, columns = (contract.chain_id, contract.address), minted(mints)
+    terms = (*of, *columns, [mint.kind for mint in mints])
+    numbers, hashes, logs, _, first, quantity, *_ = columns
+    if not await fetch(statement("knows_some"), *of, min(numbers), max(numbers)):
+        await fetch(statement("keep_history"), *terms)
         return list(mints)
-    columns = minted(mints)
-    _, hashes, logs, _, first, quantity, *_ = columns
-    misread = await fetch(statement("misread"), *within[:2], hashes, logs, first, quantity)
-    terms = (*within[:2], *columns, [mint.kind for mint in mints])
+    misread = await fetch(statement("misread"), *of, hashes, logs, first, quantity)
     new = {(row["block_hash"], row["log_index"]) for row in await fetch(statement("keep_mints"), *terms)}
     await reattaching.let_go(fetch, contract, misread, ACTOR)
-    if len(new) == len(mints):
-        return list(mints)
     return [mint for mint in mints if (mint.block_hash, mint.log_index) in new]
 
 
@@ -112,12 +102,6 @@ async def keep_undecodable(fetch: Fetch, contract: Contract, logs: Sequence[Unde
         strict=True,
     )
     return len(await fetch(statement("keep_undecodable"), contract.chain_id, contract.address, *map(list, columns)))
-
-
-def row_of(contract: Contract, mint: Mint) -> tuple[Any, ...]:
-    place = (mint.block_number, mint.block_hash, mint.log_index, mint.tx_hash)
-    tokens = (Decimal(mint.first_token_id), mint.quantity, mint.minter, mint.author)
-    return (contract.chain_id, contract.address, *place, mint.kind, *tokens)
 
 
 def minted(mints: Iterable[Mint]) -> tuple[list[Any], ...]:

@@ -106,8 +106,7 @@ class Link:
             try:
                 yield Transaction(connection)
             except BaseException:
-                if not connection.is_closed():
-                    await guarded(connection, connection.execute("ROLLBACK"))
+                await undo(connection)
                 raise
             await guarded(connection, connection.execute("COMMIT"))
 
@@ -130,6 +129,17 @@ class Link:
     async def close(self) -> None:
         if self.connection is not None and not self.connection.is_closed():
             self.connection.terminate()
+
+
+async def undo(connection: Any) -> None:
+    """Whatever state it is in. One that is stuck in the middle of something, such as a COPY that was broken off, is given up: the
+    server rolls back what it had begun."""
+    if connection.is_closed():
+        return
+    try:
+        await guarded(connection, connection.execute("ROLLBACK"))
+    except asyncpg.InterfaceError:
+        connection.terminate()
 
 
 async def guarded(connection: Any, action: Awaitable[T]) -> T:
