@@ -56,8 +56,7 @@ class Confirmer:
         if at.tip_no == at.confirmed_no:
             return head - self.pace.confirmations
         last = min(head - self.pace.confirmations, at.tip_no)
-        is_far = head - at.tip_no > self.pace.confirmations + self.pace.hot  # then nothing is added at the tip
-        enough = 1 if is_far else max(1, self.pace.confirmations // 2)
+        enough = 1 if self.pace.is_far(head - at.tip_no) else max(1, self.pace.confirmations // 2)
         return last if last - at.confirmed_no >= enough else at.confirmed_no
 
     async def take(self, found: Read, head: int, rollbacks: int) -> None:
@@ -86,7 +85,8 @@ class Confirmer:
         known = [mint for mint in self.book.mints if mint.block_number <= found.last.number]
         page, expected = found.page, self.expected(found)
         for attempt in range(TRIES):
-            mints = merged([*page.mints, *known])  # what is read now counts, where it says something else
+            # What is read now counts, where it says something else. A page alone is merged already.
+            mints = merged([*page.mints, *known]) if known else page.mints
             if is_whole(first, mints, expected) and (attempt >= DOUBTS or not self.is_doubtful(mints)):
                 reached = reaches(first, mints) if expected is None else expected
                 return Page(mints, page.undecodable), reached, None

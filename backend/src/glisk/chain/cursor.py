@@ -48,8 +48,8 @@ class Cursor(Struct, frozen=True):
 
 async def create(fetch: Fetch, contract: Contract, start: int, parent: bytes, next_token_id: int | None) -> None:
     """Where nothing has been read. `parent`: the hash of the block before the first."""
-    first = None if next_token_id is None else str(next_token_id)
-    await fetch(statement("create_cursor"), contract.chain_id, contract.address, start, parent, first)
+    terms = (contract.chain_id, contract.address, start, parent, digits(next_token_id))
+    await fetch(statement("create_cursor"), *terms)
 
 
 async def sit_down(fetch: Fetch, contract: Contract) -> Cursor | None:
@@ -75,10 +75,14 @@ async def hot_blocks(fetch: Fetch, contract: Contract) -> dict[int, Header]:
 async def move(fetch: Fetch, to: Cursor) -> None:
     """First in a transaction: whoever is not seated any more writes nothing after it. Raises Unseated."""
     terms = (to.contract.chain_id, to.contract.address, to.epoch, to.tip_no, to.tip_hash, to.confirmed_no)
-    next_token_id = None if to.next_token_id is None else str(to.next_token_id)
-    rest = (to.confirmed_hash, to.safe_no, to.head_no, next_token_id, to.halted, to.alarm)
+    rest = (to.confirmed_hash, to.safe_no, to.head_no, digits(to.next_token_id), to.halted, to.alarm)
     if not await fetch(statement("move_cursor"), *terms, *rest):
         raise Unseated(f"{to.contract}: epoch {to.epoch} is over")
+
+
+def digits(token_id: int | None) -> str | None:
+    """As a statement takes it: it may have 78 of them."""
+    return None if token_id is None else str(token_id)
 
 
 async def heat(fetch: Fetch, contract: Contract, headers: Sequence[Header]) -> None:

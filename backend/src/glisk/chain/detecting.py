@@ -43,7 +43,7 @@ class Detector:
         if head.number <= self.book.at.tip_no:
             return await self.behind(head)
         self.behind_since = None
-        if head.number - self.book.at.tip_no > self.pace.confirmations + self.pace.hot:
+        if self.pace.is_far(head.number - self.book.at.tip_no):
             return await self.from_far()
         return await self.advance(head)
 

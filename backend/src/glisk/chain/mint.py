@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec import Struct
 
@@ -37,6 +39,19 @@ class Mint(Struct, frozen=True, gc=False):
     quantity: int
     minter: str
     author: str
+
+
+class Columns(NamedTuple):
+    """Of many mints, as statements take them. Token ids as text: they may have 78 digits."""
+
+    number: list[int]
+    hash: list[bytes]
+    log: list[int]
+    tx: list[bytes]
+    first: list[str]
+    quantity: list[int]
+    minter: list[str]
+    author: list[str]
 
 
 class Undecodable(Struct, frozen=True):

@@ -18,3 +18,7 @@ class Pace:
         seconds=30
     )  # so long a chain contradicts what was confirmed before it is believed
     silence: timedelta = timedelta(seconds=30)  # after which the one who writes is taken for hung
+
+    def is_far(self, blocks: int) -> bool:
+        """So many behind the head, blocks are read by range and none is added at the tip."""
+        return blocks > self.confirmations + self.hot

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from glisk.chain.mint import Contract
+from glisk.chain.mint import Columns, Contract
 from glisk.chain.statements import statement
 from glisk.engine import control
 from glisk.engine.control import Move
@@ -27,11 +27,11 @@ MINT = ("block_number", "block_hash", "log_index", "tx_hash", "token_id", "quant
 UNREACHED = "Its mint left the chain and was not mined again"
 
 
-async def attach(fetch: Fetch, mints: tuple[Any, ...], actor: str) -> set[int]:
+async def attach(fetch: Fetch, contract: Contract, mints: Columns, actor: str) -> set[int]:
     """Tokens that are there already get the mint that counts now. Which did."""
-    chain_id, contract, _, _, _, _, first, quantity, *_ = mints
-    await fetch(statement("lock_tokens"), chain_id, contract, first, quantity)
-    rows = await fetch(statement("minted_before"), *mints)
+    of = (contract.chain_id, contract.address)
+    await fetch(statement("lock_tokens"), *of, mints.first, mints.quantity)
+    rows = await fetch(statement("minted_before"), *of, *mints)
     if not rows:
         return set()
     others = [row for row in rows if not row["is_same"]]
@@ -83,8 +83,7 @@ async def let_go(fetch: Fetch, contract: Contract, rows: Sequence[Any], actor: s
     if not rows:
         return 0
     others = await fetch(statement("still_minted"), contract.chain_id, contract.address, *columns(rows, "id"))
-    terms = (contract.chain_id, contract.address, *columns(others, *MINT))
-    kept = await attach(fetch, terms, actor) if others else set()
+    kept = await attach(fetch, contract, Columns(*columns(others, *MINT)), actor) if others else set()
     groups: defaultdict[str, list[Any]] = defaultdict(list)
     for row in rows:
         if row["id"] not in kept:

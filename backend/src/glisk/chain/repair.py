@@ -181,7 +181,7 @@ async def mend(link: Link, contract: Contract, found: Read, ghosts: list[str]) -
 
 async def go_on(link: Link, contract: Contract, found: Read) -> None:
     """From the last block that was compared: what was detected above it is read again. The epoch tells whoever has the seat."""
-    next_token_id = None if found.next_token_id is None else str(found.next_token_id)
+    next_token_id = cursor.digits(found.next_token_id)
     async with link.transaction() as fetch:
         await above(fetch, contract, found.last.number)
         terms = (contract.chain_id, contract.address, found.last.number, found.last.hash, next_token_id)

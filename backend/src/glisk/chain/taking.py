@@ -7,12 +7,11 @@ now is drawn anew.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from glisk.chain import reattaching
-from glisk.chain.mint import Contract, Mint, Undecodable
+from glisk.chain.mint import Columns, Contract, Mint, Undecodable
 from glisk.chain.statements import statement
 from glisk.engine import wakeup
 from glisk.engine.store import Fetch
@@ -55,10 +54,10 @@ async def take(fetch: Fetch, contract: Contract, page: Page) -> Taken:
 
 async def bear(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) -> tuple[int, int]:
     """How many tokens were born, and how many were there and have another mint now."""
-    terms = (contract.chain_id, contract.address, *minted(mints))
-    (born,) = await fetch(statement("bear_tokens"), *terms, TOKEN.name, ACTOR)
-    expected = sum(mint.quantity for mint in mints)
-    again = await reattaching.attach(fetch, terms, ACTOR) if born["n"] < expected else ()
+    columns = minted(mints)
+    terms = (contract.chain_id, contract.address, *columns, TOKEN.name, ACTOR)
+    (born,) = await fetch(statement("bear_tokens"), *terms)
+    again = await reattaching.attach(fetch, contract, columns, ACTOR) if born["n"] < sum(columns.quantity) else ()
     return born["n"], len(again)
 
 
@@ -81,11 +80,11 @@ async def keep_mints(fetch: Fetch, contract: Contract, mints: Sequence[Mint]) ->
         return []
     of, columns = (contract.chain_id, contract.address), minted(mints)
     terms = (*of, *columns, [mint.kind for mint in mints])
-    numbers, hashes, logs, _, first, quantity, *_ = columns
-    if not await fetch(statement("knows_some"), *of, min(numbers), max(numbers)):
+    if not await fetch(statement("knows_some"), *of, min(columns.number), max(columns.number)):
         await fetch(statement("keep_history"), *terms)
         return list(mints)
-    misread = await fetch(statement("misread"), *of, hashes, logs, first, quantity)
+    named = (columns.hash, columns.log, columns.first, columns.quantity)
+    misread = await fetch(statement("misread"), *of, *named)
     new = {(row["block_hash"], row["log_index"]) for row in await fetch(statement("keep_mints"), *terms)}
     await reattaching.let_go(fetch, contract, misread, ACTOR)
     return [mint for mint in mints if (mint.block_hash, mint.log_index) in new]
@@ -104,10 +103,9 @@ async def keep_undecodable(fetch: Fetch, contract: Contract, logs: Sequence[Unde
     return len(await fetch(statement("keep_undecodable"), contract.chain_id, contract.address, *map(list, columns)))
 
 
-def minted(mints: Iterable[Mint]) -> tuple[list[Any], ...]:
-    """A column each. Token ids as text: they may have 78 digits."""
+def minted(mints: Iterable[Mint]) -> Columns:
     rows = (
         (m.block_number, m.block_hash, m.log_index, m.tx_hash, str(m.first_token_id), m.quantity, m.minter, m.author)
         for m in mints
     )
-    return tuple(map(list, zip(*rows, strict=True)))
+    return Columns(*map(list, zip(*rows, strict=True)))

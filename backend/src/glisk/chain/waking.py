@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from glisk.engine.link import Link, persistently
-from glisk.engine.wakeup import CHECK_EVERY_S
+from glisk.engine.wakeup import hear
 
 CHANNEL = "glisk_chain"
 
@@ -18,14 +17,4 @@ async def wake(fetch: Callable[..., Any]) -> None:
 
 async def listen(url: str, on_wake: Callable[[], None]) -> None:
     """For ever. Each reconnection counts as a call: one may have been missed."""
-    link = Link(url)
-
-    async def hear() -> None:
-        hearing = await link.listen({CHANNEL: lambda _: on_wake()})
-        on_wake()
-        await hearing.until_lost(CHECK_EVERY_S)
-
-    try:
-        await persistently(hear, "listen to who wakes the listener")
-    finally:
-        await link.close()
+    await hear(url, {CHANNEL: lambda _: on_wake()}, on_wake, "listen to who wakes the listener")

@@ -13,7 +13,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Computed,
-    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -27,6 +26,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
+# Here as well: whoever asks for the models wants to know every table.
+from glisk.db.chain_models import ChainCursor as ChainCursor
+from glisk.db.chain_models import ChainEvent as ChainEvent
+from glisk.db.chain_models import ChainSeat as ChainSeat
+from glisk.db.chain_models import HotBlock as HotBlock
 from glisk.db.columns import Instant, Uint256, Xid8, belongs_to, column, defaulted, key
 
 NEW_UUID = text("gen_random_uuid()")
@@ -326,82 +330,3 @@ class MigrationRun(SQLModel, table=True):
     finished_at: datetime | None = defaulted(Instant, "clock_timestamp()")
     ok: bool
     exception: str | None = column(Text)
-
-
-class ChainCursor(SQLModel, table=True):
-    """How far a contract has been read: to the tip once, to the confirmed block twice."""
-
-    __tablename__ = "chain_cursor"
-
-    chain_id: int = Field(primary_key=True, sa_type=BigInteger)
-    contract_address: str = Field(primary_key=True, sa_type=Text)
-    start_no: int = Field(sa_type=BigInteger)
-    tip_no: int = Field(sa_type=BigInteger)
-    tip_hash: bytes = Field(sa_type=LargeBinary)
-    confirmed_no: int = Field(sa_type=BigInteger)
-    confirmed_hash: bytes = Field(sa_type=LargeBinary)
-    safe_no: int = defaulted(BigInteger, "'-1'::integer", -1)
-    head_no: int = defaulted(BigInteger, "'-1'::integer", -1)
-    head_at: datetime | None = column(Instant)
-    first_token_id: int | None = column(Uint256)
-    next_token_id: int | None = column(Uint256)
-    halted: str | None = column(Text)
-    alarm: str | None = column(Text)
-    epoch: int = defaulted(BigInteger, "0", 0)
-    updated_at: datetime | None = defaulted(Instant, "now()")
-
-
-class HotBlock(SQLModel, table=True):
-    __tablename__ = "hot_block"
-    __table_args__: ClassVar[Any] = (
-        ForeignKeyConstraint(
-            ["chain_id", "contract_address"],
-            ["chain_cursor.chain_id", "chain_cursor.contract_address"],
-            ondelete="CASCADE",
-        ),
-    )
-
-    chain_id: int = Field(primary_key=True, sa_type=BigInteger)
-    contract_address: str = Field(primary_key=True, sa_type=Text)
-    number: int = Field(primary_key=True, sa_type=BigInteger)
-    hash: bytes = Field(sa_type=LargeBinary)
-    parent_hash: bytes = Field(sa_type=LargeBinary)
-    block_at: datetime = Field(sa_type=Instant)
-
-
-class ChainEvent(SQLModel, table=True):
-    __tablename__ = "chain_event"
-    __table_args__: ClassVar[Any] = (
-        Index("chain_event_height", "chain_id", "contract_address", "block_number"),
-        Index(
-            *("chain_event_orphaned", "chain_id", "contract_address", "block_number"),
-            postgresql_where=text("orphaned_at IS NOT NULL"),
-        ),
-        Index(
-            *("chain_event_undecodable", "chain_id", "contract_address"),
-            postgresql_where=text("kind = 'undecodable'"),
-        ),
-    )
-
-    chain_id: int = Field(primary_key=True, sa_type=BigInteger)
-    block_hash: bytes = Field(primary_key=True, sa_type=LargeBinary)
-    log_index: int = Field(primary_key=True, sa_type=Integer)
-    contract_address: str = Field(sa_type=Text)
-    block_number: int = Field(sa_type=BigInteger)
-    tx_hash: bytes = Field(sa_type=LargeBinary)
-    kind: str = Field(sa_type=Text)
-    first_token_id: int | None = column(Uint256)
-    quantity: int | None = column(Integer)
-    minter: str | None = column(Text)
-    author: str | None = column(Text)
-    problem: str | None = column(Text)
-    raw: dict[str, Any] | None = column(JSONB)
-    seen_at: datetime | None = defaulted(Instant, "now()")
-    orphaned_at: datetime | None = column(Instant)
-
-
-class ChainSeat(SQLModel, table=True):
-    __tablename__ = "chain_seat"
-
-    seat: str = Field(primary_key=True, sa_type=Text)
-    beat_at: datetime | None = defaulted(Instant, "now()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from glisk.engine.link import Link, persistently
@@ -16,16 +16,25 @@ async def listen(
 ) -> None:
     """For ever. Each reconnection counts as a notification that there is work and that claims were lost: some may have been
     missed. `on_told` hears of receipts that have news, and can do without."""
-    link = Link(url)
 
-    async def hear() -> None:
-        hearing = await link.listen({WORK: on_work, LOST: lambda _: on_lost(), TOLD: on_told})
+    def on_open() -> None:
         on_work("")
         on_lost()
+
+    await hear(url, {WORK: on_work, LOST: lambda _: on_lost(), TOLD: on_told}, on_open, "listen")
+
+
+async def hear(url: str, hearers: Mapping[str, Callable[[str], None]], on_open: Callable[[], None], what: str) -> None:
+    """For ever, each channel to its hearer. `on_open`: after every connection, since something may have been missed before it."""
+    link = Link(url)
+
+    async def once() -> None:
+        hearing = await link.listen(hearers)
+        on_open()
         await hearing.until_lost(CHECK_EVERY_S)
 
     try:
-        await persistently(hear, "listen")
+        await persistently(once, what)
     finally:
         await link.close()
 

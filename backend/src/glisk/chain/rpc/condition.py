@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from glisk.chain.rpc.limits import Limits
+from glisk.engine.workflow import Backoff
 
 
 class Condition:
@@ -67,11 +68,9 @@ class Condition:
         self.why, self.well_since, self.seen_at = why, None, None
         if self.resting_until > self.now():
             return
-        first, longest = self.limits.rest.total_seconds(), self.limits.longest_rest.total_seconds()
         self.rests += 1
-        self.resting_until = self.now() + min(first * 2.0 ** min(self.rests - 1, 30), longest) * (
-            0.5 + self.jitter() / 2
-        )
+        rest = Backoff(self.limits.rest, self.limits.longest_rest).after(self.rests).total_seconds()
+        self.resting_until = self.now() + rest * (0.5 + self.jitter() / 2)
 
     def cool(self, why: str, after: timedelta | None, sent_at: float) -> None:
         """Of what was sent together, the first answer tells how long."""
@@ -79,9 +78,9 @@ class Condition:
         if sent_at > self.cooled_at:
             self.cooldowns += 1
             self.cooled_at = self.now()
-        first, longest = self.limits.cooldown.total_seconds(), self.limits.longest_cooldown.total_seconds()
-        seconds = after.total_seconds() if after else first * 2.0 ** min(self.cooldowns - 1, 30)
-        self.cooling_until = max(self.cooling_until, self.now() + min(seconds, longest))
+        rest = after or Backoff(self.limits.cooldown, self.limits.longest_cooldown).after(self.cooldowns)
+        seconds = min(rest, self.limits.longest_cooldown).total_seconds()
+        self.cooling_until = max(self.cooling_until, self.now() + seconds)
 
     def showed(self, number: int, at: float, others: Iterable[Condition]) -> None:
         """The head it showed, against what the others have shown by now. One that goes back is no progress, and a best that

@@ -17,6 +17,7 @@ from websockets.exceptions import WebSocketException
 
 from glisk.addresses import shown_node
 from glisk.chain.rpc import names
+from glisk.engine.workflow import Backoff
 
 log = structlog.get_logger()
 
@@ -65,8 +66,7 @@ async def heads(
             failures = 1 if ear.heads else failures + 1
             why = names.without_secrets(str(error) or type(error).__name__, url)[:300]
             log.info("lost the socket that tells of new blocks", socket=shown_node(url), why=why, failures=failures)
-        longest = patience.longest_rest.total_seconds()
-        rest = min(patience.rest.total_seconds() * 2.0 ** min(failures - 1, 30), longest)
+        rest = Backoff(patience.rest, patience.longest_rest).after(failures).total_seconds()
         await sleep(rest * (0.5 + jitter() / 2))
 
 
