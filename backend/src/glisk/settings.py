@@ -8,6 +8,7 @@ import os
 import re
 from decimal import Decimal
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
@@ -19,6 +20,7 @@ from glisk.errors import BadSettings, Problem
 from glisk.prompts import prompt_problem
 
 PREFIX = "GLISK_"
+FILLED_IN = ("collection", "token_id", "author", "model", "provider", "seed", "prompt", "tag")
 ELSEWHERE = {"replicate_api_token": "REPLICATE_API_TOKEN"}
 
 
@@ -66,6 +68,10 @@ def from_json(value: Any) -> Any:
         raise ValueError(f"a JSON object is wanted: {error}") from error
 
 
+def from_json_list(value: Any) -> Any:
+    return from_json(value or "[]")
+
+
 def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
     for model, price in value.items():
         if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
@@ -78,6 +84,45 @@ def http_url(value: str) -> str:
     if value and not re.fullmatch(r"https?://[^/?#@\s]+/?", value):
         raise ValueError("a URL like https://host:port is wanted, with nothing behind the host")
     return value.rstrip("/")
+
+
+def http_urls(value: str) -> str:
+    return ",".join(http_url(each.strip()) for each in value.split(",") if each.strip())
+
+
+def known_pinners(value: str) -> str:
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    if set(names) - {"pinata", "kubo", "local"} or len(set(names)) < len(names):
+        raise ValueError("pinata, kubo and local are known, each once")
+    return ",".join(names)
+
+
+def a_template(value: str) -> str:
+    try:
+        fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(value)]
+    except ValueError as error:
+        raise ValueError(f"{error}; write {{{{ for a brace") from error
+    if unknown := [
+        name for name, spec, conversion in fields if name is not None and (name not in FILLED_IN or spec or conversion)
+    ]:
+        raise ValueError(f"{{{unknown[0]}}} is not filled in, but: {', '.join(f'{{{name}}}' for name in FILLED_IN)}")
+    return value
+
+
+def traits(value: Any) -> Any:
+    """What a marketplace shows as properties: a name and a value, and how to show it."""
+    for trait in value:
+        if (
+            not isinstance(trait, dict)
+            or "value" not in trait
+            or set(trait) - {"trait_type", "value", "display_type", "max_value"}
+        ):
+            raise ValueError(
+                f'attributes like {{"trait_type": "Model", "value": "{{model}}"}} are wanted, not {trait!r}'
+            )
+        for text in (part for part in trait.values() if isinstance(part, str)):
+            a_template(text)
+    return value
 
 
 class Settings(BaseSettings):
@@ -225,6 +270,105 @@ class Settings(BaseSettings):
     redact_prompts: bool = Field(
         default=False,
         description="Whether logs and events show only a hash and the length of a refused prompt; the ledger keeps it whole.",
+    )
+    pinners: Annotated[str, AfterValidator(known_pinners)] = Field(
+        default="",
+        description="Where pictures and metadata are pinned, the first one at once, the others by and by: pinata, kubo, local, separated by commas. Empty: Pinata if it has a key, else Kubo if it has a URL, else the embedded store.",
+    )
+    pinata_jwt: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
+        default=SecretStr(""),
+        description="The key (JWT) of your Pinata account, with the scope to write files.",
+        json_schema_extra={"part": "Pinata", "embedded": "a store of our own, served at /ipfs"},
+    )
+    pinata_url: Annotated[str, AfterValidator(http_url)] = Field(
+        default="https://api.pinata.cloud", description="Pinata's API, or a stand-in for it: glisk standin pinata."
+    )
+    pinata_upload_url: Annotated[str, AfterValidator(http_url)] = Field(
+        default="https://uploads.pinata.cloud", description="Where Pinata takes uploads, or a stand-in for it."
+    )
+    kubo_url: Annotated[str, AfterValidator(http_url)] = Field(
+        default="",
+        description="The RPC address of a Kubo node, like http://127.0.0.1:5001; never one that is open to the world.",
+        json_schema_extra={"part": "Kubo", "embedded": "a store of our own, served at /ipfs"},
+    )
+    kubo_auth: SecretStr = Field(
+        default=SecretStr(""), description="Its authorization (API.Authorizations), as user:password or as a token."
+    )
+    pin_check_hours: float = Field(
+        default=24,
+        gt=0,
+        le=8760,
+        allow_inf_nan=False,
+        description="Every so many hours each pin is looked at; what is missing is pinned again from the stored picture.",
+    )
+    gateways: Annotated[str, AfterValidator(http_urls)] = Field(
+        default="",
+        description="IPFS gateways that `glisk verify` reads through, separated by commas, like https://ipfs.io. Empty: our own HTTP server.",
+    )
+    collection_name: str = Field(
+        default="Glisk", min_length=1, max_length=100, description="What the collection is called, for {collection}."
+    )
+    token_name: Annotated[str, AfterValidator(a_template)] = Field(
+        default="{collection} #{token_id}",
+        description="The name of a token. {collection}, {token_id}, {author}, {model}, {provider} and {seed} are filled in.",
+    )
+    token_description: Annotated[str, AfterValidator(a_template)] = Field(
+        default="Drawn by {model} from a prompt by {author}.",
+        description="The description of a token, filled in like its name. {prompt} too, if its author lets it be public now.",
+    )
+    token_attributes: Annotated[
+        list[dict[str, Any]], NoDecode, BeforeValidator(from_json_list), AfterValidator(traits)
+    ] = Field(
+        default_factory=lambda: [
+            {"trait_type": "Author", "value": "{author}"},
+            {"trait_type": "Model", "value": "{model}"},
+            {"trait_type": "Tag", "value": "{tag}"},
+        ],
+        description='The attributes of a token, as JSON: [{"trait_type": "Model", "value": "{model}"}, …]. One with {tag} comes once for each tag of the picture.',
+    )
+    external_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="The page of a token, for its metadata; {token_id} is filled in. Empty: none.",
+    )
+    prompt_disclosure: Literal["now", "later", "never"] = Field(
+        default="later",
+        description="Whether prompts are public, for authors who have not chosen: `now` in the metadata; `later`, when the author says so; `never`. A commitment is always published.",
+    )
+    provenance_key_file: str = Field(
+        default="",
+        description="The private key that signs where pictures come from, in a file. Empty: one of our own, made in the data directory.",
+    )
+    reveal: Literal["", "on", "review", "off"] = Field(
+        default="",
+        description="`on`: pinned tokens are revealed on the chain. `review`: each waits for a person first (glisk tokens accept). `off`: they stay `ready`. Empty: on if there is a key, else off.",
+    )
+    reveal_key_file: str = Field(
+        default="",
+        description="The keeper's private key in a file: 64 hex digits, or an encrypted keystore. Only the process that reveals reads it.",
+        json_schema_extra={"part": "keeper", "embedded": "the keeper of the embedded chain"},
+    )
+    reveal_key_password_file: str = Field(default="", description="A file with the password of that keystore.")
+    reveal_batch: int = Field(default=50, ge=1, le=100, description="How many tokens one transaction reveals at most.")
+    reveal_linger: float | None = Field(
+        default=None,
+        ge=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="For how many seconds a token waits for others to be revealed with it. Empty: 5, on the embedded chain 1.",
+    )
+    max_fee_gwei: Decimal = Field(
+        default=Decimal(100),
+        gt=0,
+        le=1_000_000,
+        description="What a unit of gas may cost at most, in gwei; while it costs more, tokens wait.",
+    )
+    stuck_after: float = Field(
+        default=45,
+        ge=1,
+        le=86_400,
+        allow_inf_nan=False,
+        description="After so many seconds a transaction that no block has taken up is sent again with a higher fee.",
     )
     host: str = Field(default="127.0.0.1", min_length=1, description="The address the HTTP server listens on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port the HTTP server listens on.")

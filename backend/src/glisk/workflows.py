@@ -11,14 +11,14 @@ TOKENS = WorkTable(
     error="generation_error",
     facts={
         "generation_attempts": "integer",
-        "image_sha256": "bytea",
+        **dict.fromkeys(("image_sha256", "prompt_salt", "reveal_tx"), "bytea"),
         **dict.fromkeys(("generation_error", "prompt", "prompt_source", "image_url"), "text"),
-        **dict.fromkeys(("image_key", "image_mime", "image_cid", "metadata_cid"), "text"),
+        **dict.fromkeys(("image_key", "image_mime", "image_cid", "metadata_cid", "token_uri"), "text"),
     },
     reads=(
         *("chain_id", "contract_address", "token_id", "author_id", "prompt", "prompt_source"),
         *("image_url", "image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid"),
-        *("generation_attempts", "generation_error"),
+        *("generation_attempts", "generation_error", "tags", "token_uri", "mint_block", "detected_at"),
     ),
     budget="generation_attempts",
 )

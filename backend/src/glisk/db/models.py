@@ -29,7 +29,10 @@ from sqlmodel import Field, SQLModel
 # Here as well: whoever asks for the models wants to know every table.
 from glisk.db.chain_models import ChainCursor as ChainCursor
 from glisk.db.chain_models import ChainEvent as ChainEvent
+from glisk.db.chain_models import ChainNonce as ChainNonce
 from glisk.db.chain_models import ChainSeat as ChainSeat
+from glisk.db.chain_models import ChainSender as ChainSender
+from glisk.db.chain_models import ChainTx as ChainTx
 from glisk.db.chain_models import HotBlock as HotBlock
 from glisk.db.columns import Instant, Uint256, Xid8, belongs_to, column, defaulted, key
 
@@ -46,6 +49,9 @@ JOB_READY_AT = """CASE
     ELSE (((last_retry AT TIME ZONE 'UTC'::text) + ('00:01:00'::interval * power((2)::double precision,
         (LEAST((retry_count)::integer, 12))::double precision))) AT TIME ZONE 'UTC'::text)
 END"""
+
+
+ATTEMPT_WEI = "((details ->> 'wei'::text))::numeric(78,0)"
 
 
 class Work(SQLModel):
@@ -70,6 +76,7 @@ class Author(SQLModel, table=True):
     author_id: int | None = key(Integer, always=False)
     wallet_address: str = Field(sa_type=Text, unique=True)
     prompt_text: str | None = column(Text)
+    prompt_disclosure: str | None = column(Text)
 
 
 class Token(Work, table=True):
@@ -121,6 +128,12 @@ class Token(Work, table=True):
     mint_tx: bytes | None = column(LargeBinary)
     mint_log: int | None = column(Integer)
 
+    # What the world was told.
+    tags: list[str] | None = column(JSONB)
+    prompt_salt: bytes | None = column(LargeBinary)
+    token_uri: str | None = column(Text)
+    reveal_tx: bytes | None = column(LargeBinary)
+
 
 class ImagePrint(SQLModel, table=True):
     __tablename__ = "image_prints"
@@ -128,6 +141,23 @@ class ImagePrint(SQLModel, table=True):
     item_id: int = Field(primary_key=True, foreign_key="tokens_s0.id", ondelete="CASCADE", sa_type=BigInteger)
     coarse: int = Field(sa_type=BigInteger)
     fine: bytes = Field(sa_type=LargeBinary)
+
+
+class Pin(SQLModel, table=True):
+    """A CID, and a place where it is to be."""
+
+    __tablename__ = "pins"
+    __table_args__: ClassVar[Any] = (Index("pins_due", "check_at"), Index("pins_item", "item_id"))
+
+    cid: str = Field(primary_key=True, sa_type=Text)
+    pinner: str = Field(primary_key=True, sa_type=Text)
+    item_id: int = Field(foreign_key="tokens_s0.id", ondelete="CASCADE", sa_type=BigInteger)
+    object_key: str = Field(sa_type=Text)
+    label: str = Field(sa_type=Text)
+    pinned_at: datetime | None = column(Instant)
+    check_at: datetime | None = defaulted(Instant, "now()")
+    missing_since: datetime | None = column(Instant)
+    error: str | None = column(Text)
 
 
 class Event(SQLModel, table=True):
@@ -256,6 +286,7 @@ class Attempt(SQLModel, table=True):
             unique=True,
             postgresql_where=text("outcome = 'open' AND seed IS NOT NULL"),
         ),
+        Index("attempts_transaction", "receipt", "attempt_id", postgresql_where=text("step = 'revealing'")),
         Index("attempts_one_open", "item_id", "step", unique=True, postgresql_where=text("outcome = 'open'")),
     )
 
@@ -278,6 +309,7 @@ class Attempt(SQLModel, table=True):
     started_at: datetime | None = defaulted(Instant, "now()")
     finished_at: datetime | None = column(Instant)
     details: dict[str, Any] | None = column(JSONB)
+    wei: int | None = column(Uint256, sa_column_args=[Computed(ATTEMPT_WEI, persisted=True)])
 
 
 class Lane(SQLModel, table=True):

@@ -41,6 +41,19 @@ GliskError
 │   ├── ObjectDamaged               GLK-406
 │   ├── ObjectMissing               GLK-407
 │   └── BadObjectKey                GLK-408
+├── PinError                        keeping what was drawn on IPFS
+│   ├── PinForbidden                GLK-501
+│   ├── PinLimited                  GLK-502
+│   ├── PinDown                     GLK-503
+│   ├── WrongCid                    GLK-504
+│   ├── PinRefused                  GLK-505
+│   ├── BadCid                      GLK-506
+│   └── NotHere                     GLK-507
+├── RevealError                     telling the chain
+│   ├── KeyUnusable                 GLK-511
+│   ├── NotTheKeeper                GLK-512
+│   ├── BalanceTooLow               GLK-513
+│   └── FeeTooHigh                  GLK-514
 ├── EngineError                     the work itself
 │   ├── LeaseLost                   GLK-601
 │   ├── WrongStatus                 GLK-602
@@ -118,6 +131,21 @@ from glisk.errors.generation import (
     Refused,
     Uncertain,
 )
+from glisk.errors.publishing import (
+    BadCid,
+    BalanceTooLow,
+    FeeTooHigh,
+    KeyUnusable,
+    NotHere,
+    NotTheKeeper,
+    PinDown,
+    PinError,
+    PinForbidden,
+    PinLimited,
+    PinRefused,
+    RevealError,
+    WrongCid,
+)
 from glisk.errors.setup import (
     AlreadyRunning,
     BadSettings,
@@ -144,6 +172,7 @@ from glisk.errors.storage import (
 
 __all__ = [
     "AlreadyRunning",
+    "BadCid",
     "BadImageUrl",
     "BadJob",
     "BadObjectKey",
@@ -151,6 +180,7 @@ __all__ = [
     "BadOrder",
     "BadProcessor",
     "BadSettings",
+    "BalanceTooLow",
     "BucketMissing",
     "ChainError",
     "DataUnwritable",
@@ -162,9 +192,11 @@ __all__ = [
     "EmbeddedPostgresFailed",
     "EmbeddedPostgresOtherVersion",
     "EngineError",
+    "FeeTooHigh",
     "GenerationError",
     "GhostTokens",
     "GliskError",
+    "KeyUnusable",
     "LeaseLost",
     "MigrationFailed",
     "MintsMissing",
@@ -172,16 +204,24 @@ __all__ = [
     "NotArrived",
     "NotFollowable",
     "NotFollowed",
+    "NotHere",
     "NotOurData",
+    "NotTheKeeper",
     "ObjectDamaged",
     "ObjectMissing",
     "OrderGone",
+    "PinDown",
+    "PinError",
+    "PinForbidden",
+    "PinLimited",
+    "PinRefused",
     "PortTaken",
     "Problem",
     "ProviderError",
     "ProviderFailed",
     "RateLimited",
     "Refused",
+    "RevealError",
     "RpcBehind",
     "RpcUnreachable",
     "SchemaAhead",
@@ -204,6 +244,7 @@ __all__ = [
     "UnusableAddress",
     "WouldDestroyPaidWork",
     "WrongChain",
+    "WrongCid",
     "WrongStatus",
     "catalogue",
     "leaves",
