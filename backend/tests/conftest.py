@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -22,6 +23,9 @@ from glisk.db.session import engine_of, sessions
 from glisk.dev import postgres
 from tests.builders import OWNERS
 
+# How long it takes depends on what else the machine does.
+settings.register_profile("glisk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("glisk")
 # A test may lose its data with the machine; not waiting for the disk makes the suite several times faster.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 TEMPLATE = "glisk_template"

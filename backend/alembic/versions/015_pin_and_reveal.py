@@ -14,8 +14,7 @@ REVEALED = """
       ADD tags        jsonb CONSTRAINT tags_are_a_list CHECK (jsonb_typeof(tags) = 'array'),
       ADD prompt_salt bytea CONSTRAINT salt_is_whole CHECK (octet_length(prompt_salt) = 32),
       ADD token_uri   text CONSTRAINT uri_is_short CHECK (char_length(token_uri) BETWEEN 1 AND 2000),
-      ADD reveal_tx   bytea CONSTRAINT reveal_tx_is_whole CHECK (octet_length(reveal_tx) = 32),
-      ADD CONSTRAINT revealed_has_uri CHECK (status <> 'revealed' OR token_uri IS NOT NULL)"""
+      ADD reveal_tx   bytea CONSTRAINT reveal_tx_is_whole CHECK (octet_length(reveal_tx) = 32)"""
 AUTHORS = """
     ALTER TABLE authors
       ADD prompt_disclosure text CONSTRAINT disclosure_is_known CHECK (prompt_disclosure IN ('now', 'later', 'never'))"""
@@ -86,6 +85,11 @@ CHAIN_TX = """
 
 def upgrade() -> None:
     op.execute(REVEALED)
+    # After a downgrade there may be some.
+    op.execute("UPDATE tokens_s0 SET token_uri = 'ipfs://' || metadata_cid WHERE status = 'revealed'")
+    op.execute(
+        "ALTER TABLE tokens_s0 ADD CONSTRAINT revealed_has_uri CHECK (status <> 'revealed' OR token_uri IS NOT NULL)"
+    )
     op.execute(AUTHORS)
     op.execute(PINS)
     op.execute("CREATE INDEX pins_due ON pins (check_at)")

@@ -150,7 +150,7 @@ LIVES = [
     ("pinning", f"image_url = '{IMAGE}', {LEASED}", "review", "pinning"),
     ("ready", f"image_url = '{IMAGE}', {PINNED}", "review", "ready"),
     ("revealing", f"image_url = '{IMAGE}', {PINNED}, {LEASED}", "review", "revealing"),
-    ("revealed", f"image_url = '{IMAGE}', {PINNED}, finished_at = now()", "review", "revealed"),
+    ("revealed", f"image_url = '{IMAGE}', {PINNED}, token_uri = 'ipfs://m', finished_at = now()", "review", "revealed"),
     ("failed", "generation_error = 'no', finished_at = now()", "failed", "failed"),
     ("orphaned", "finished_at = now()", "orphaned", "orphaned"),
     ("review", "", "review", "review"),

@@ -30,7 +30,7 @@ STANDING: dict[str, dict[str, Any]] = {
     "pinning": DRAWN | LEASE,
     "ready": PINNED,
     "revealing": PINNED | LEASE,
-    "revealed": PINNED | {"finished_at": NOW},
+    "revealed": PINNED | {"token_uri": "ipfs://m", "finished_at": NOW},
     "failed": FAILED,
     "orphaned": {"finished_at": NOW},
     "review": REVIEW,
