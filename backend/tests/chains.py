@@ -176,8 +176,9 @@ class Chain:
 
 
 @asynccontextmanager
-async def a_chain() -> AsyncIterator[Chain]:
-    with a_node() as port:
+async def a_chain(block_time: float | None = None) -> AsyncIterator[Chain]:
+    """With a block time, a block comes every so many seconds, and not with every transaction."""
+    with a_node(block_time) as port:
         async with reached(port) as chain:
             yield chain
 
@@ -202,9 +203,9 @@ async def collection(chain: Chain) -> str:
 
 
 @contextmanager
-def a_node() -> Iterator[int]:
+def a_node(block_time: float | None = None) -> Iterator[int]:
     with tempfile.TemporaryDirectory() as directory:
-        node, port = started(Path(directory))
+        node, port = started(Path(directory), block_time)
         try:
             yield port
         finally:
@@ -212,10 +213,11 @@ def a_node() -> Iterator[int]:
             node.wait()
 
 
-def started(directory: Path) -> tuple[subprocess.Popen[bytes], int]:
+def started(directory: Path, block_time: float | None = None) -> tuple[subprocess.Popen[bytes], int]:
+    more = ["--prune-history", KEPT_STATES, "--gas-limit", str(10**9)]
+    more += ["--block-time", str(block_time)] if block_time else []
     while True:
         port = free_port()
-        more = ["--prune-history", KEPT_STATES, "--gas-limit", str(10**9)]
         node = subprocess.Popen([dev.program(CONTRACTS), *arguments(port, directory), *more], cwd=directory)
         while node.poll() is None:  # somebody else may have taken the port meanwhile
             if is_listening(node.pid, port):

@@ -1,16 +1,15 @@
-"""The listener's statements: each is one that PostgreSQL takes, with as many parameters as its title names."""
+"""The statements about chains: each is one that PostgreSQL takes, with as many parameters as its title names."""
 
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from typing import Any
 
 import pytest
 
-from glisk.chain.statements import every_statement, statement
+from glisk.chain.statements import every_statement, statement, text
 
-TITLES = dict(re.findall(r"^-- name: (\w+) \((.*)\)$", files("glisk.chain").joinpath("chain.sql").read_text(), re.M))
+TITLES = dict(re.findall(r"^-- name: (\w+) \((.*)\)$", text(), re.M))
 
 
 @pytest.mark.parametrize("name", sorted(every_statement()))

@@ -66,6 +66,14 @@ def placed(wanted: Sequence[tuple[int | None, str]], nodes: Nodes) -> list[Contr
     return found
 
 
+def require(chain_id: int, nodes: Nodes) -> None:
+    """That somebody serves it, or may."""
+    if chain_id not in nodes.chains:
+        if silence := nodes.silence():
+            raise RpcUnreachable(silence)
+        raise WrongChain(f"Chain {chain_id} is wanted; they serve {' and '.join(map(str, nodes.chains))}.")
+
+
 def chain_in(contract: tuple[int | None, str], nodes: Nodes) -> int:
     chain_id, address = contract
     served = " and ".join(map(str, nodes.chains))

@@ -1,4 +1,4 @@
-"""Reads chain.sql: each statement by its name."""
+"""Reads the statements about chains: each by its name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 from glisk.engine.statements import filled, titled
+
+FILES = ("chain.sql", "sending/sending.sql")
 
 
 @cache
@@ -15,4 +17,8 @@ def statement(name: str) -> str:
 
 @cache
 def every_statement(kind: str = "name") -> dict[str, str]:
-    return titled(files("glisk.chain").joinpath("chain.sql").read_text(), kind)
+    return titled(text(), kind)
+
+
+def text() -> str:
+    return "\n".join(files("glisk.chain").joinpath(name).read_text() for name in FILES)

@@ -15,6 +15,7 @@ from glisk.errors import EmbeddedChainFailed
 # The first accounts of every chain of this kind: it signs for them itself, and everybody knows their keys.
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 KEEPER = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
+KEEPER_KEY = "59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d"
 NAME, SYMBOL, MINT_PRICE = "Glisk", "GLISK", 10**15
 SET_KEEPER = "0x748747e6"
 GAS = hex(8_000_000)

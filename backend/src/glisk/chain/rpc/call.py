@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 T_co = TypeVar("T_co", covariant=True)
+Why: TypeAlias = Literal["known", "nonce", "fee", "funds", "content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,12 @@ class Refused(RpcTrouble):
     def __init__(self, said: str, *, is_revert: bool = False) -> None:
         super().__init__(said)
         self.is_revert = is_revert
+
+
+class Rejected(RpcTrouble):
+    """The node does not take this transaction: it has it already, its nonce was used, it offers too little, its sender has too little,
+    or there is something wrong with it that another node would not take either."""
+
+    def __init__(self, said: str, why: Why) -> None:
+        super().__init__(said)
+        self.why = why

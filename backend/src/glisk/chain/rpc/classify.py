@@ -8,10 +8,11 @@ from datetime import timedelta
 
 import httpx
 
-from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, RpcTrouble
+from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, Rejected, RpcTrouble, Why
 from glisk.providers import pauses
 
 LOGS = "eth_getLogs"
+SEND = "eth_sendRawTransaction"
 STATE = ("eth_call", "eth_getCode", "eth_getStorageAt", "eth_getBalance")
 
 # So many answers, so many bytes, so much time: a matter of these blocks, not of how many they are.
@@ -55,6 +56,36 @@ UNTAKEN = re.compile(
     r"method\b.{0,80}\bnot (found|supported|available|allowed|whitelisted|exist)|(not supported|unsupported|unknown|disabled) method"
     r"|does not exist|invalid (argument|param|request)|missing value|pruned history|history (has been )?pruned|specify an address|archive",
     re.IGNORECASE,
+)
+REJECTED: tuple[tuple[Why, re.Pattern[str]], ...] = (
+    (
+        "known",
+        re.compile(
+            r"already known|known transaction|already (imported|exists|in (the )?(mem)?pool)|transaction already",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "nonce",
+        re.compile(r"nonce (is )?too low|old ?nonce|nonce (has )?already been used|invalid nonce", re.IGNORECASE),
+    ),
+    (
+        "fee",
+        re.compile(
+            r"underpriced|max ?fee per gas (less|lower|too low)|fee ?cap (less|lower|cannot be lower)|less than block base fee"
+            r"|gas price (too low|below|is (too )?low)|could not replace|below (the )?minimum",
+            re.IGNORECASE,
+        ),
+    ),
+    ("funds", re.compile(r"insufficient (funds|balance)|(doesn't have|not) enough funds", re.IGNORECASE)),
+    (
+        "content",
+        re.compile(
+            r"intrinsic gas|gas limit|oversized|invalid (sender|signature|chain id)|transaction type not supported"
+            r"|exceeds (the )?(max|cap|configured)|tx ?fee.*exceeds|nonce too high|\brlp\b",
+            re.IGNORECASE,
+        ),
+    ),
 )
 BATCH = re.compile(r"\bbatch(es|ed|ing)?\b|batch_", re.IGNORECASE)
 NOT_LET_IN = (401, 402, 403, 407)
@@ -111,6 +142,8 @@ def trouble(
     said = f"{message.strip() or f'it answered {status}'}{f' ({code})' if code is not None else ''}"
     if status == 429 or code == 429:
         return RateLimited(said, retry_after(status, headers, message))
+    if method == SEND and (rejection := rejected(said, message)):
+        return rejection
     if calls > 1 and BATCH.search(message):
         return BatchRefused(said, number_near_batch(message))
     if method == LOGS and is_about_range(message):
@@ -126,6 +159,11 @@ def trouble(
     if code in UNTAKEN_CODES or UNTAKEN.search(message):
         return Refused(said)
     return Faulty(said)
+
+
+def rejected(said: str, message: str) -> Rejected | None:
+    """Of a transaction that was sent. None: it says nothing about that."""
+    return next((Rejected(said, why) for why, words in REJECTED if words.search(message)), None)
 
 
 def is_about_range(message: str) -> bool:

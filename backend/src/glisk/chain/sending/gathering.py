@@ -1,0 +1,62 @@
+"""Many callers, one transaction: the first waits a little for others to come along; the next group forms while one is on its way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeAlias, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+Waiting: TypeAlias = "tuple[T, asyncio.Future[R]]"
+
+
+class Gathering(Generic[T, R]):
+    """Called with one item, it answers once `act` has dealt with it and whoever came along: at most so many, so many seconds late."""
+
+    def __init__(self, act: Callable[[Sequence[T]], Awaitable[Sequence[R]]], most: int, linger: float) -> None:
+        self.act, self.most, self.linger = act, most, linger
+        self.waiting: list[Waiting[T, R]] = []
+        self.timer: asyncio.TimerHandle | None = None
+        self.acting: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, item: T) -> R:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[R] = loop.create_future()
+        self.waiting.append((item, answer))
+        if len(self.waiting) >= self.most:
+            self.go()
+        elif self.timer is None:
+            self.timer = loop.call_later(self.linger, self.go)
+        return await answer
+
+    def go(self) -> None:
+        """Without those who have left meanwhile."""
+        if self.timer:
+            self.timer.cancel()
+        self.timer = None
+        group, self.waiting = [waiting for waiting in self.waiting if not waiting[1].done()], []
+        if group:
+            task = asyncio.create_task(self.answer(group))
+            self.acting.add(task)
+            task.add_done_callback(self.acting.discard)
+
+    async def answer(self, group: Sequence[Waiting[T, R]]) -> None:
+        try:
+            results = await self.act([item for item, _ in group])
+        except Exception as error:  # noqa: BLE001 (it is the callers', who get it)
+            for _, answer in group:
+                if not answer.done():
+                    answer.set_exception(error)
+        else:
+            for (_, answer), result in zip(group, results, strict=True):
+                if not answer.done():
+                    answer.set_result(result)
+
+    async def close(self) -> None:
+        if self.timer:
+            self.timer.cancel()
+        acting = list(self.acting)
+        for task in acting:
+            task.cancel()
+        await asyncio.gather(*acting, return_exceptions=True)

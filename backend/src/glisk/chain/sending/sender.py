@@ -1,0 +1,215 @@
+"""One wallet on one chain: what it sends is stored first, followed until no block can take it back, and never sent with other content."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from msgspec import Struct
+
+from glisk.chain import calls
+from glisk.chain.rpc.call import Rejected
+from glisk.chain.rpc.pool import Rpc
+from glisk.chain.sending import asking, fees, nonces
+from glisk.chain.sending.fees import Fees, Market
+from glisk.chain.sending.nonces import Content, Ended, Signed, Wallet, ether
+from glisk.engine.claim import Claim
+from glisk.engine.link import Link, persistently
+from glisk.errors import BalanceTooLow
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+log = structlog.get_logger()
+
+SPARE = 5  # a fifth more gas than was estimated: by then the contract's state may be another
+LOST_LOOKS = 10  # that a nonce is used and none of our transactions is in a block, until that is believed
+
+
+class Rules(Struct, frozen=True):
+    """What may be paid for a unit of gas (wei), after how many seconds a transaction is stuck, how deep a block must lie, how often
+    one looks, and after how many seconds a transaction is sent once more, in case it was forgotten."""
+
+    most: int
+    stuck_after: float
+    confirmations: int
+    poll: float = 1.0
+    again_after: float = 10.0
+
+
+class Means(Struct, frozen=True):
+    """What the wallet has, what gas costs, and the nonce that the node thinks comes next."""
+
+    balance: int
+    market: Market
+    pending: int
+
+
+class Sight(Struct, frozen=True):
+    """How a nonce looks from one node: how many of the wallet's are used, the newest block that stays, and our receipts."""
+
+    count: int
+    market: Market
+    settled: int
+    receipts: Sequence[tuple[Signed, asking.Receipt]]
+
+
+class Sender:
+    def __init__(self, rpc: Rpc, account: LocalAccount, rules: Rules) -> None:
+        self.rpc, self.account, self.rules = rpc, account, rules
+        self.wallet = Wallet(rpc.chain_id, account.address.lower())
+        self.following: dict[int, asyncio.Task[Ended]] = {}
+        self.sent_at: dict[bytes, float] = {}
+
+    # Storing
+
+    async def means(self, link: Link) -> Means:
+        address = self.wallet.address
+        asked = (asking.balance(address), asking.nonce(address, "pending"), *asking.market())
+        balance, pending, base, tip = (await self.rpc.ask(*asked)).results
+        found = Means(balance, asking.as_market(base, tip), pending)
+        await nonces.know(link, self.wallet)
+        await nonces.saw(link, self.wallet, balance, found.market.price)
+        return found
+
+    async def store(self, link: Link, content: Content, gas: int, claims: Sequence[Claim]) -> int:
+        """The nonce under which it will be sent: from here on it is on its way, whoever dies. Raises FeeTooHigh, BalanceTooLow and Gone."""
+        means, limit = await self.means(link), gas + gas // SPARE
+        offer = fees.offered(means.market, self.rules.most)
+        self.require(means.balance, limit * offer.most)
+        await nonces.saw(link, self.wallet, means.balance, means.market.price, gas // content.tokens)
+        async with link.transaction() as fetch:
+            await nonces.keep_claims(fetch, claims)
+            nonce = max(await nonces.lock_next(fetch, self.wallet), means.pending)
+            signed = self.signed(nonce, content, limit, offer)
+            await nonces.take(fetch, self.wallet, nonce, content, claims)
+            await nonces.store(fetch, self.wallet, signed, claims[0].worker)
+        log.info("transaction stored", nonce=nonce, tokens=content.tokens, hash=f"0x{signed.hash.hex()}")
+        return nonce
+
+    def require(self, balance: int, needed: int) -> None:
+        if balance < needed:
+            has = f"{self.wallet.address} on chain {self.wallet.chain_id} has {ether(balance)}"
+            raise BalanceTooLow(f"{has}; the next transaction may take {ether(needed)}.")
+
+    def signed(self, nonce: int, content: Content, gas_limit: int, offer: Fees) -> Signed:
+        transaction: dict[str, Any] = {
+            "type": 2,
+            "chainId": self.wallet.chain_id,
+            "nonce": nonce,
+            "to": checksummed(content.to),
+            "value": 0,
+            "data": content.data,
+            "gas": gas_limit,
+            "maxFeePerGas": offer.most,
+            "maxPriorityFeePerGas": offer.tip,
+        }
+        done = self.account.sign_transaction(transaction)
+        return Signed(nonce, bytes(done.hash), bytes(done.raw_transaction), gas_limit, offer, content.digest)
+
+    # Following
+
+    async def ended(self, link: Link, nonce: int, worker: str) -> Ended:
+        """How it ended, once that is final. Several who ask wait for the same."""
+        if nonce not in self.following:
+            task = self.following[nonce] = asyncio.create_task(self.follow(link, nonce, worker))
+            task.add_done_callback(lambda _: self.following.pop(nonce, None))
+        return await asyncio.shield(self.following[nonce])
+
+    async def follow(self, link: Link, nonce: int, worker: str) -> Ended:
+        lost = 0
+        while True:
+            if found := await persistently(lambda: nonces.ended(link, self.wallet, nonce), "look at a nonce"):
+                return found
+            sight = await self.look(link, nonce)
+            if sight.receipts:
+                await self.settle(link, nonce, sight)
+            elif sight.count > nonce:
+                lost += 1
+                await self.give_up(link, nonce, lost)
+            else:
+                await self.press(link, nonce, sight, worker)
+            await asyncio.sleep(self.rules.poll)
+
+    async def look(self, link: Link, nonce: int) -> Sight:
+        """All from one node, which may be behind, but does not contradict itself."""
+        sent = await persistently(lambda: nonces.between(link, self.wallet, nonce, nonce), "read transactions")
+        asked = (asking.nonce(self.wallet.address), *asking.market(), calls.block(calls.LATEST), calls.tagged("safe"))
+        answer = await self.rpc.ask(*asked, *(asking.receipt(each.hash) for each in sent))
+        count, base, tip, head, safe, *receipts = answer.results
+        settled = asking.settled_block(head.number, safe and safe.number, self.rules.confirmations)
+        found = [(each, receipt) for each, receipt in zip(sent, receipts, strict=True) if receipt]
+        return Sight(count, asking.as_market(base, tip), settled, found)
+
+    async def settle(self, link: Link, nonce: int, sight: Sight) -> None:
+        """Once its block stays."""
+        (signed, receipt), *_ = sight.receipts
+        if receipt.block_no <= sight.settled:
+            await persistently(lambda: nonces.mine(link, self.wallet, nonce, signed.hash, receipt), "write receipt")
+
+    async def give_up(self, link: Link, nonce: int, looks: int) -> None:
+        """Somebody else has the key, and has used it; or the node is about to tell."""
+        if looks >= LOST_LOOKS:
+            log.error("a nonce was used by a transaction that is not ours", wallet=self.wallet.address, nonce=nonce)
+            await persistently(lambda: nonces.lose(link, self.wallet, nonce), "write a lost nonce")
+
+    async def press(self, link: Link, nonce: int, sight: Sight, worker: str) -> None:
+        """No block has it: every transaction up to this one must be with the node, and the one whose turn it is must pay enough."""
+        waiting = await persistently(lambda: nonces.between(link, self.wallet, sight.count, nonce), "read transactions")
+        for signed in waiting:
+            if signed.state in ("live", "mined"):
+                is_refused = not await self.send(signed)
+                is_stuck = is_refused or signed.age.total_seconds() > self.rules.stuck_after
+                if is_stuck and signed.nonce == sight.count and signed.state == "live":
+                    await self.raise_fee(link, signed, sight.market, worker)
+
+    async def send(self, signed: Signed) -> bool:
+        """False: it offers too little."""
+        now = time.monotonic()
+        self.sent_at = {tx: at for tx, at in self.sent_at.items() if now - at < self.rules.again_after}
+        if signed.hash in self.sent_at:
+            return True
+        self.sent_at[signed.hash] = now
+        try:
+            await self.rpc.ask(asking.send(signed.raw))
+        except Rejected as rejection:
+            return self.bears(rejection, signed)
+        log.info("transaction sent", nonce=signed.nonce, hash=f"0x{signed.hash.hex()}")
+        return True
+
+    def bears(self, rejection: Rejected, signed: Signed) -> bool:
+        """What the node has, or what a block has, is as good as sent; the next look tells."""
+        if rejection.why == "funds":
+            self.sent_at.pop(signed.hash, None)
+            raise BalanceTooLow(f"{self.wallet.address} on chain {self.wallet.chain_id}: {rejection}.")
+        if rejection.why == "content":
+            log.error("a node refuses a transaction of ours", nonce=signed.nonce, said=str(rejection))
+        return rejection.why != "fee"
+
+    async def raise_fee(self, link: Link, old: Signed, market: Market, worker: str) -> None:
+        if not (offer := fees.raised(old.fees, market, self.rules.most)):
+            log.warning("a transaction waits for gas to become cheaper", nonce=old.nonce, gwei=fees.gwei(market.price))
+            return
+        content = await persistently(lambda: nonces.content(link, self.wallet, old.nonce), "read content")
+        new = self.signed(old.nonce, content, old.gas_limit, offer)
+        if await nonces.replace(link, self.wallet, old, new, worker):
+            log.warning(
+                "a transaction was stuck: sending it with a higher fee", nonce=old.nonce, gwei=fees.gwei(offer.most)
+            )
+            await self.send(new)
+
+    async def close(self) -> None:
+        following = list(self.following.values())
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+        await self.rpc.close()
+
+
+def checksummed(address: str) -> str:
+    from eth_utils.address import to_checksum_address
+
+    return str(to_checksum_address(address))

@@ -1,0 +1,206 @@
+"""Pinned tokens are revealed on a real chain: in batches, once, whatever the chain does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glisk.dev.chain_contract import KEEPER, OWNER
+from tests.chains import STRANGER, a_chain, request
+from tests.revealing import BLOCK_TIME, Stage
+
+LEDGER = "SELECT sum(wei) FROM attempts WHERE step = 'revealing'"
+SPENT = "SELECT sum(paid_wei) FROM chain_tx WHERE state = 'mined'"
+
+
+@pytest.fixture
+async def stage(database_url: str, connection: Any, tmp_path: Path) -> AsyncIterator[Stage]:
+    async with a_chain(BLOCK_TIME) as chain:
+        yield Stage(database_url, connection, chain, tmp_path / "data", await chain.deploy_collection())
+
+
+async def test_fifty_tokens_are_revealed_in_one_transaction(stage: Stage) -> None:
+    await stage.minted(50)
+    before = await stage.balance()
+    await stage.revealed(50)
+    assert await stage.uris(1, 50) == [f"ipfs://metadata-{n}" for n in range(1, 51)]
+    assert await stage.nonce() == 1
+    assert await stage.value("SELECT count(*) FROM chain_tx") == 1
+    assert await stage.value(LEDGER) == await stage.value(SPENT) == before - await stage.balance()
+    told = await stage.rows("SELECT DISTINCT outcome, details ->> 'batch' AS batch FROM attempts")
+    assert told == [{"outcome": "done", "batch": "50"}]
+    row = (await stage.rows("SELECT token_uri, reveal_tx, generation_error FROM tokens_s0 WHERE token_id = 7"))[0]
+    assert row["token_uri"] == "ipfs://metadata-7"
+    assert row["reveal_tx"] == await stage.value("SELECT hash FROM chain_tx")
+    assert row["generation_error"] is None
+
+
+async def test_more_than_a_batch_takes_several_transactions_with_one_stream_of_nonces(stage: Stage) -> None:
+    await stage.minted(120)
+    async with stage.at_work(name="one"), stage.at_work(name="two"):
+        await stage.until("status = 'revealed'", 120)
+    sent = await stage.rows("SELECT nonce, state FROM chain_tx ORDER BY nonce")
+    assert [row["nonce"] for row in sent] == list(range(len(sent)))
+    assert {row["state"] for row in sent} == {"mined"}
+    assert await stage.nonce() == len(sent)
+    assert await stage.value(LEDGER) == await stage.value(SPENT)
+
+
+async def test_one_that_somebody_else_revealed_is_recorded_and_holds_up_nobody(stage: Stage) -> None:
+    await stage.minted(50)
+    await stage.reveal_by_hand([7], ["ipfs://metadata-7"])
+    await stage.reveal_by_hand([8], ["ipfs://their-own"])
+    await stage.next_block()
+    await stage.revealed(50)
+    assert await stage.uri(8) == "ipfs://their-own"
+    rows = await stage.rows("SELECT token_uri, reveal_tx FROM tokens_s0 WHERE token_id IN (7, 8) ORDER BY token_id")
+    assert rows == [
+        {"token_uri": "ipfs://metadata-7", "reveal_tx": None},
+        {"token_uri": "ipfs://their-own", "reveal_tx": None},
+    ]
+    assert await stage.value("SELECT tokens FROM chain_nonce") == 48
+    assert await stage.value("SELECT nonce FROM chain_nonce") == 2  # after theirs
+
+
+async def test_a_mint_that_is_not_final_waits_and_uses_no_attempt(stage: Stage) -> None:
+    await stage.ready(1, 1)  # nobody has minted it
+    async with stage.at_work():
+        await stage.until("generation_error LIKE 'Its mint is not final%'")
+        await stage.minted_as_is(1)
+        await stage.until("status = 'revealed'")
+    assert await stage.value("SELECT max(retry_count) FROM tokens_s0") == 0
+
+
+async def test_a_mint_above_the_block_that_is_safe_waits(stage: Stage) -> None:
+    await stage.minted(1)
+    await stage.follow(confirmed=5, safe=3, mint_block=4)
+    async with stage.at_work():
+        await stage.until("status = 'ready' AND not_before > now()")
+        await stage.follow(confirmed=5, safe=4, mint_block=4)
+        await stage.until("status = 'revealed'")
+
+
+async def test_nothing_is_revealed_with_another_author_than_the_chain_names(stage: Stage) -> None:
+    await stage.minted_as_is(1)
+    await stage.ready(1, 1, author=STRANGER)
+    async with stage.at_work():
+        await stage.until("generation_error LIKE 'The chain names %'")
+    assert await stage.nonce() == 0
+
+
+async def test_one_that_the_contract_refuses_holds_up_none_of_the_others(stage: Stage) -> None:
+    stage.contract = await stage.chain.deploy("StrictReveal", KEEPER)
+    await stage.minted(10)
+    await stage.chain.transact(request(stage.contract, "curse(uint256)", 4, sender=OWNER))
+    async with stage.at_work():
+        await stage.until("status = 'revealed'", 9)
+        await stage.until("generation_error LIKE 'The contract refuses to reveal it%'")
+    assert await stage.value("SELECT token_id FROM tokens_s0 WHERE status <> 'revealed'") == 4
+    assert await stage.value("SELECT tokens FROM chain_nonce") == 9
+
+
+async def test_a_stranger_s_key_holds_the_lane_and_says_what_to_do(stage: Stage) -> None:
+    await stage.minted(1)
+    await stage.chain.transact(request(stage.contract, "setKeeper(address)", STRANGER, sender=OWNER))
+    async with stage.at_work():
+        await stage.until("generation_error LIKE '%does not let this key reveal%'")
+    lane = (await stage.rows("SELECT held_reason, held_until FROM lanes"))[0]
+    assert STRANGER in lane["held_reason"]
+    assert "setKeeper" in lane["held_reason"]
+    assert lane["held_until"] is not None
+
+
+async def test_a_wallet_that_is_nearly_empty_holds_the_lane_until_it_is_filled(stage: Stage) -> None:
+    await stage.minted(3)
+    await stage.chain.ask("anvil_setBalance", KEEPER, hex(10**12))
+    async with stage.at_work():
+        await stage.until("generation_error LIKE '%too little left%'", 3)
+        assert "glisk lanes resume chain" in await stage.value("SELECT held_reason FROM lanes")
+        await stage.chain.ask("anvil_setBalance", KEEPER, hex(10**18))
+        await stage.connection.execute("UPDATE lanes SET held_until = now()")
+        await stage.until("status = 'revealed'", 3)
+    assert await stage.value("SELECT max(retry_count) FROM tokens_s0") == 0
+
+
+async def test_gas_above_the_limit_is_waited_for(stage: Stage) -> None:
+    await stage.minted(2)
+    await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(400 * 10**9))
+    await stage.next_block()
+    dear = stage.settings(max_fee_gwei=1)
+    async with stage.at_work(dear):
+        await stage.until("generation_error LIKE 'Gas costs more%'", 2)
+        assert await stage.value("SELECT count(*) FROM chain_tx") == 0
+        await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(10**7))
+        await stage.connection.execute("UPDATE tokens_s0 SET not_before = NULL")
+        await stage.until("status = 'revealed'", 2)
+
+
+async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(stage: Stage) -> None:
+    await stage.minted(5)
+    await stage.chain.ask("evm_setIntervalMining", 0)
+    async with stage.at_work(stage.settings(stuck_after=1)):
+        await stage.until_sent(1)
+        await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(20 * 10**9))
+        await stage.chain.mine()  # without ours, which offers too little by now
+        assert await stage.nonce() == 0
+        await stage.until_sent(2)
+        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.until("status = 'revealed'", 5)
+    states = await stage.rows("SELECT state, max_fee_wei FROM chain_tx ORDER BY created_at")
+    assert [row["state"] for row in states] == ["replaced", "mined"]
+    assert states[1]["max_fee_wei"] >= 20 * 10**9
+    assert await stage.value(LEDGER) == await stage.value(SPENT)
+
+
+async def test_a_transaction_that_a_reorganisation_took_out_of_its_block_is_sent_again(stage: Stage) -> None:
+    await stage.minted(5)
+    await stage.chain.ask("evm_setIntervalMining", 0)
+    await stage.chain.mine(2)
+    async with stage.at_work():
+        await stage.until_sent(1)
+        await stage.chain.mine()
+        assert await stage.nonce() == 1
+        await stage.chain.reorg(1)
+        await stage.until_sent_again()
+        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.until("status = 'revealed'", 5)
+    assert await stage.value("SELECT count(*) FROM chain_tx") == 1
+    assert await stage.uris(1, 5) == [f"ipfs://metadata-{n}" for n in range(1, 6)]
+
+
+async def test_a_nonce_that_somebody_else_has_used_costs_nothing_but_time(stage: Stage) -> None:
+    await stage.minted(3)
+    await stage.chain.ask("evm_setIntervalMining", 0)
+    async with stage.at_work():
+        await stage.until_sent(1)
+        await stage.chain.ask("anvil_dropAllTransactions")
+        await stage.reveal_by_hand([1], ["ipfs://metadata-1"])  # with the nonce that ours had
+        await stage.chain.mine()
+        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.until("status = 'revealed'", 3)
+    outcomes = await stage.rows("SELECT nonce, outcome FROM chain_nonce ORDER BY nonce")
+    assert outcomes == [{"nonce": 0, "outcome": "lost"}, {"nonce": 1, "outcome": "done"}]
+
+
+async def test_a_token_that_is_held_is_not_revealed(stage: Stage) -> None:
+    await stage.minted(2)
+    await stage.connection.execute("UPDATE tokens_s0 SET status = 'review', epoch = epoch + 1 WHERE token_id = 1")
+    await stage.revealed(1)
+    assert await stage.uri(1) == ""
+
+
+async def test_a_token_that_is_taken_away_while_its_batch_forms_is_left_out(stage: Stage) -> None:
+    await stage.minted(3)
+    async with stage.at_work(stage.settings(reveal_linger=3600, reveal_batch=3)) as processor:
+        await stage.until("status = 'revealing'", 3)
+        await stage.connection.execute(
+            "UPDATE tokens_s0 SET status = 'review', epoch = epoch + 1, leased_by = NULL, leased_until = NULL WHERE token_id = 2"
+        )
+        for group in processor.groups.values():
+            group.go()
+        await stage.until("status = 'revealed'", 2)
+    assert await stage.uri(2) == ""
+    assert await stage.value("SELECT tokens FROM chain_nonce") == 2
