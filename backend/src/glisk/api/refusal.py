@@ -7,7 +7,7 @@ import structlog
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from glisk.errors import BadObjectKey, GliskError, ObjectDamaged, ObjectMissing, StorageError
+from glisk.errors import BadObjectKey, DatabaseUnreachable, GliskError, ObjectDamaged, ObjectMissing, StorageError
 
 log = structlog.get_logger()
 
@@ -17,6 +17,7 @@ STATUSES: dict[type[GliskError], int] = {
     BadObjectKey: 404,
     ObjectDamaged: 500,
     StorageError: 503,
+    DatabaseUnreachable: 503,
 }
 
 
