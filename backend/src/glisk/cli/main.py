@@ -22,6 +22,7 @@ COMMANDS = {
     "listen": "listen",
     "migrate": "migrate",
     "tokens": "tokens",
+    "authors": "authors",
     "jobs": "jobs",
     "lanes": "lanes",
     "chain": "chain",
