@@ -72,7 +72,7 @@ def signed(
     metadata: dict[str, Any], manifest: Manifest, wallet: LocalAccount, salt: bytes | None = None
 ) -> dict[str, Any]:
     """The metadata with its provenance. `salt` is told where the prompt itself is public."""
-    content = {key: value for key, value in metadata.items() if key != "provenance"}
+    content = content_of(metadata)
     fields = msgspec.to_builtins(manifest) | {"content_sha256": in_hex(digest(content))}
     signature = wallet.sign_message(signable(fields)).signature
     fields |= {"schema": SCHEMA, "signer": wallet.address.lower(), "signature": in_hex(signature)}
@@ -84,7 +84,7 @@ def checked(metadata: Any, chain_id: int, contract: str, token_id: int) -> str:
     and nothing else, whatever it is given."""
     found = provenance_in(metadata)
     require_token(found, chain_id, contract.lower(), token_id)
-    content = {key: value for key, value in metadata.items() if key != "provenance"}
+    content = content_of(metadata)
     if in_hex(digest(content)) != found.content_sha256:
         raise Unsound("its name, attributes or other content was changed after it was signed")
     if content.get("image") != f"ipfs://{found.image_cid}":
@@ -93,6 +93,10 @@ def checked(metadata: Any, chain_id: int, contract: str, token_id: int) -> str:
     if signer_of(found) != found.signer:
         raise Unsound("its signature is not by the signer it names")
     return found.signer
+
+
+def content_of(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key != "provenance"}
 
 
 def provenance_in(metadata: Any) -> Provenance:
@@ -104,7 +108,7 @@ def provenance_in(metadata: Any) -> Provenance:
         canonical(metadata)
         return msgspec.convert(metadata["provenance"], Provenance)
     except ValueError as error:  # of msgspec too
-        raise Unsound(f"its provenance cannot be read: {error}") from None
+        raise Unsound(f"it, or its provenance, cannot be read: {error}") from None
 
 
 def require_token(found: Provenance, chain_id: int, contract: str, token_id: int) -> None:
