@@ -100,6 +100,6 @@ $(PEERS): $(TOOLS) backend/requirements-bench.txt
 
 $(NPM): $(VENV)/.made contracts/package.json
 	@command -v npm >/dev/null || { echo "No npm here: installing one into $(VENV)"; $(PIP) install --require-hashes -r backend/requirements-node.txt; }
-	@echo "Installing the dev chain and the contract compiler (once)"
+	@echo "Installing the dev chain, the contract compiler and what the tests compare with (once)"
 	@cd contracts && PATH="$$PATH:$(CURDIR)/$(BIN)" npm install --silent --no-package-lock --ignore-scripts --no-audit --no-fund
 	@touch $@
