@@ -218,6 +218,16 @@ async def test_an_extension_is_a_short_word(extension: str, objects: Objects) ->
         await objects.put(b"an image", "image/webp", extension)
 
 
+async def test_each_room_has_its_own_objects(settings: Settings) -> None:
+    images, room = Objects.of(settings), Objects.of(settings, room="room")
+    stored = await put(room)
+    assert await room.exists(stored.key)
+    assert not await images.exists(stored.key)
+    assert await put(images) == stored
+    await room.delete(stored.key)
+    assert await images.get(stored.key) == b"an image"
+
+
 async def test_its_address_is_on_our_own_server(settings: Settings) -> None:
     stored = await put(Objects.of(settings))
     assert Objects.of(settings).address(stored.key) == f"http://127.0.0.1:8000/objects/{stored.key}"

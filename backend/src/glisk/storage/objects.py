@@ -61,9 +61,11 @@ class Objects:
         self.place, self.url, self.patience = place, f"{address}/objects", patience
 
     @classmethod
-    def of(cls, settings: Settings, patience: Patience | None = None) -> Objects:
+    def of(cls, settings: Settings, patience: Patience | None = None, room: str = "") -> Objects:
+        """`room`: for what is not to lie among the images."""
         patience = patience or Patience()
-        place = Bucket(settings, patience) if settings.s3_bucket else Directory(settings.data_dir / "objects")
+        folder = settings.data_dir / (room or "objects")
+        place = Bucket(settings, patience, room) if settings.s3_bucket else Directory(folder)
         return cls(place, settings.address, patience)
 
     async def put(self, data: bytes, mime: str, extension: str) -> Stored:

@@ -40,9 +40,9 @@ class Patience:
 class Bucket:
     """The place for objects that an operator has set up."""
 
-    def __init__(self, settings: Settings, patience: Patience) -> None:
+    def __init__(self, settings: Settings, patience: Patience, room: str = "") -> None:
         self.name = f"{settings.s3_endpoint or 'AWS'}/{settings.s3_bucket}"
-        self.store = store(settings, patience)
+        self.store = store(settings, patience, f"{settings.s3_prefix}/{room}".strip("/"))
 
     async def put(self, key: Key, data: bytes, mime: str) -> None:
         """A server may not know how to put only what is absent; then it is put again, which changes nothing."""
@@ -75,7 +75,7 @@ class Bucket:
         return kind_of(error, words)(f"{self.name}: {said(words)}.")
 
 
-def store(settings: Settings, patience: Patience) -> S3Store:
+def store(settings: Settings, patience: Patience, prefix: str) -> S3Store:
     """Every choice of server and key is made here: obstore would else take it from the AWS_… variables of whoever starts us."""
     key: S3Credential = {
         "access_key_id": settings.s3_access_key_id,
@@ -85,7 +85,7 @@ def store(settings: Settings, patience: Patience) -> S3Store:
     }
     return S3Store(
         settings.s3_bucket,
-        prefix=settings.s3_prefix or None,
+        prefix=prefix or None,
         region=settings.s3_region,
         aws_endpoint_url_s3=settings.s3_endpoint or f"https://s3.{settings.s3_region}.amazonaws.com",
         virtual_hosted_style_request=False,
