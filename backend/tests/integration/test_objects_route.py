@@ -158,10 +158,24 @@ async def test_nothing_can_be_changed_here(browser: httpx.AsyncClient, path: str
         assert (await browser.request(method, path)).status_code == 405
 
 
-async def test_a_damaged_object_does_not_arrive_whole(objects: Objects, browser: httpx.AsyncClient, path: str) -> None:
-    await obstore.put_async(objects.place.store, path.removeprefix("/objects/"), b"an image of")
+@pytest.mark.parametrize("leftover", [b"", b"an image of", b"\0" * len(DATA)], ids=len)
+async def test_a_damaged_object_is_told_by_the_status(
+    leftover: bytes, objects: Objects, browser: httpx.AsyncClient, path: str
+) -> None:
+    await obstore.put_async(objects.place.store, path.removeprefix("/objects/"), leftover)
+    damaged = await browser.get(path)
+    assert (damaged.status_code, damaged.json()["code"]) == (500, "GLK-406")
+    assert damaged.headers["cache-control"] == "no-store"
+
+
+async def test_damage_that_is_found_only_at_the_end_cuts_the_answer_short(
+    objects: Objects, browser: httpx.AsyncClient
+) -> None:
+    data = random.randbytes(20_000_000)
+    key = (await objects.put(data, "image/webp", "webp")).key
+    await obstore.put_async(objects.place.store, key, data[:-1] + bytes([data[-1] ^ 1]))
     with pytest.raises(httpx.RemoteProtocolError):
-        await browser.get(path)
+        await browser.get(f"/objects/{key}")
 
 
 async def test_a_storage_in_trouble_is_a_503_that_names_no_server_of_ours() -> None:
