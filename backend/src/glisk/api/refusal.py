@@ -7,7 +7,16 @@ import structlog
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from glisk.errors import BadObjectKey, DatabaseUnreachable, GliskError, ObjectDamaged, ObjectMissing, StorageError
+from glisk.errors import (
+    BadCid,
+    BadObjectKey,
+    DatabaseUnreachable,
+    GliskError,
+    NotHere,
+    ObjectDamaged,
+    ObjectMissing,
+    StorageError,
+)
 
 log = structlog.get_logger()
 
@@ -15,6 +24,8 @@ log = structlog.get_logger()
 STATUSES: dict[type[GliskError], int] = {
     ObjectMissing: 404,
     BadObjectKey: 404,
+    BadCid: 400,
+    NotHere: 404,
     ObjectDamaged: 500,
     StorageError: 503,
     DatabaseUnreachable: 503,
