@@ -25,7 +25,7 @@ from tests.s3 import serving, settings_for
 from tests.serving import served
 
 DATA = b"RIFF\x10\x00\x00\x00WEBP a picture of some length"
-TREE = dag(DATA, Profile(chunk=7, width=2))
+TREE = dag(DATA, Profile(chunk=10, width=2))  # four leaves below two nodes below the root
 ABSENT = str(of(RAW, b"nobody has put this"))
 
 
@@ -115,13 +115,13 @@ async def test_what_a_file_is_is_told_by_its_first_bytes(data: bytes, mime: str,
         assert (await browser.get(whole.root)).headers["content-type"] == mime
 
 
-@pytest.mark.parametrize("known", ['"{}"', 'W/"{}"', '"other", "{}"', "*"])
 @pytest.mark.parametrize("format", ["", "raw", "car"])
-async def test_whoever_has_it_is_not_sent_it_again(format: str, known: str, browser: httpx.AsyncClient) -> None:
+async def test_whoever_has_it_is_not_sent_it_again(format: str, browser: httpx.AsyncClient) -> None:
     tag = f"{TREE.root}.{format}".rstrip(".")
     path = f"{TREE.root}?format={format}" if format else TREE.root
-    again = await browser.get(path, headers={"If-None-Match": known.format(tag)})
-    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", f'"{tag}"')
+    for known in (f'"{tag}"', f'W/"{tag}"', f'"other", "{tag}"', "*"):
+        again = await browser.get(path, headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", f'"{tag}"')
 
 
 async def test_whoever_has_the_block_does_not_have_the_file(browser: httpx.AsyncClient) -> None:
@@ -168,11 +168,11 @@ async def test_every_block_can_be_had_alone(browser: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("format", ["", "?format=raw", "?format=car"])
-async def test_absent_content_is_a_404_that_nobody_keeps(method: str, format: str, browser: httpx.AsyncClient) -> None:
-    absent = await browser.request(method, ABSENT + format)
-    assert (absent.status_code, absent.headers["cache-control"]) == (404, "no-store")
-    assert method == "HEAD" or absent.json()["code"] == "GLK-507"
+async def test_absent_content_is_a_404_that_nobody_keeps(method: str, browser: httpx.AsyncClient) -> None:
+    for format in ("", "?format=raw", "?format=car"):
+        absent = await browser.request(method, ABSENT + format)
+        assert (absent.status_code, absent.headers["cache-control"]) == (404, "no-store")
+        assert method == "HEAD" or absent.json()["code"] == "GLK-507"
 
 
 @pytest.mark.parametrize("cid", ["", "x", "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD", "%2e%2e%2fobjects", "x/y"])
