@@ -103,8 +103,13 @@ class Stage:
         found = await self.chain.ask("eth_getTransactionByHash", f"0x{tx_hash.hex()}")
         return found is not None and found["blockHash"] is None
 
-    async def until_sent_again(self) -> None:
-        await self.until_sent(1)
+    async def stop_mining(self) -> None:
+        """With what there is final: from here on a block comes only when the test says so."""
+        await self.chain.ask("evm_setIntervalMining", 0)
+        await self.chain.mine(2)
+
+    async def go_on_mining(self) -> None:
+        await self.chain.ask("evm_setIntervalMining", 1)
 
     async def blocks_until(self, function: str, value: int) -> None:
         while await self.chain.call(self.contract, function, returns="uint256") < value:

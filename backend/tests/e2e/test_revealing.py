@@ -129,7 +129,7 @@ async def test_gas_above_the_limit_is_waited_for(stage: Stage) -> None:
     await stage.minted(2)
     await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(400 * 10**9))
     await stage.next_block()
-    dear = stage.settings(max_fee_gwei=1)
+    dear = stage.settings(max_fee_gwei=10)
     async with stage.at_work(dear):
         await stage.until("generation_error LIKE 'Gas costs more%'", 2)
         assert await stage.value("SELECT count(*) FROM chain_tx") == 0
@@ -140,14 +140,14 @@ async def test_gas_above_the_limit_is_waited_for(stage: Stage) -> None:
 
 async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(stage: Stage) -> None:
     await stage.minted(5)
-    await stage.chain.ask("evm_setIntervalMining", 0)
+    await stage.stop_mining()
     async with stage.at_work(stage.settings(stuck_after=1)):
         await stage.until_sent(1)
         await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(20 * 10**9))
         await stage.chain.mine()  # without ours, which offers too little by now
         assert await stage.nonce() == 0
         await stage.until_sent(2)
-        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.go_on_mining()
         await stage.until("status = 'revealed'", 5)
     states = await stage.rows("SELECT state, max_fee_wei FROM chain_tx ORDER BY created_at")
     assert [row["state"] for row in states] == ["replaced", "mined"]
@@ -157,15 +157,14 @@ async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(sta
 
 async def test_a_transaction_that_a_reorganisation_took_out_of_its_block_is_sent_again(stage: Stage) -> None:
     await stage.minted(5)
-    await stage.chain.ask("evm_setIntervalMining", 0)
-    await stage.chain.mine(2)
+    await stage.stop_mining()
     async with stage.at_work():
         await stage.until_sent(1)
         await stage.chain.mine()
         assert await stage.nonce() == 1
         await stage.chain.reorg(1)
-        await stage.until_sent_again()
-        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.until_sent(1)
+        await stage.go_on_mining()
         await stage.until("status = 'revealed'", 5)
     assert await stage.value("SELECT count(*) FROM chain_tx") == 1
     assert await stage.uris(1, 5) == [f"ipfs://metadata-{n}" for n in range(1, 6)]
@@ -173,13 +172,13 @@ async def test_a_transaction_that_a_reorganisation_took_out_of_its_block_is_sent
 
 async def test_a_nonce_that_somebody_else_has_used_costs_nothing_but_time(stage: Stage) -> None:
     await stage.minted(3)
-    await stage.chain.ask("evm_setIntervalMining", 0)
+    await stage.stop_mining()
     async with stage.at_work():
         await stage.until_sent(1)
         await stage.chain.ask("anvil_dropAllTransactions")
         await stage.reveal_by_hand([1], ["ipfs://metadata-1"])  # with the nonce that ours had
         await stage.chain.mine()
-        await stage.chain.ask("evm_setIntervalMining", 1)
+        await stage.go_on_mining()
         await stage.until("status = 'revealed'", 3)
     outcomes = await stage.rows("SELECT nonce, outcome FROM chain_nonce ORDER BY nonce")
     assert outcomes == [{"nonce": 0, "outcome": "lost"}, {"nonce": 1, "outcome": "done"}]

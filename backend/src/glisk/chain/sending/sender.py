@@ -120,11 +120,14 @@ class Sender:
         return await asyncio.shield(self.following[nonce])
 
     async def follow(self, link: Link, nonce: int, worker: str) -> Ended:
-        lost = 0
+        lost, mined = 0, None
         while True:
             if found := await persistently(lambda: nonces.ended(link, self.wallet, nonce), "look at a nonce"):
                 return found
             sight = await self.look(link, nonce)
+            if mined and not sight.receipts:  # its block was replaced: the node may have forgotten it
+                self.sent_at.pop(mined, None)
+            mined = sight.receipts[0][0].hash if sight.receipts else None
             if sight.receipts:
                 await self.settle(link, nonce, sight)
             elif sight.count > nonce:
