@@ -1,0 +1,125 @@
+"""pinning: the picture and what is said about it are kept on IPFS, under CIDs that are known before."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Done, Fail, Hold, Retry, Review, Verdict, Wait
+from glisk.engine.link import Link, persistently
+from glisk.engine.periodic import Periodic
+from glisk.errors import (
+    KeyUnusable,
+    NotArrived,
+    ObjectMissing,
+    PinError,
+    PinForbidden,
+    PinLimited,
+    PinRefused,
+    StorageError,
+    StorageUnusable,
+)
+from glisk.processors import Limits, processor
+from glisk.publishing import pins
+from glisk.publishing.metadata import provenance_wallet, written
+from glisk.publishing.origin import origin_of
+from glisk.publishing.picture import Picture, Pictures
+from glisk.publishing.pins import Pinnable
+from glisk.publishing.tending import tending
+from glisk.settings import Settings
+from glisk.storage.ipfs import chosen
+from glisk.storage.ipfs.port import Dag
+from glisk.storage.ipfs.unixfs import dag
+from glisk.storage.objects import Objects
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+log = structlog.get_logger()
+
+LANE = "ipfs"
+LOOK = "It is pinned, and waits for a look before the reveal: glisk tokens accept"
+STORAGE_REST, DOWNLOAD_REST = timedelta(seconds=10), timedelta(seconds=10)
+LIMITS = {
+    "pinata": Limits(concurrency=8, rate=0.5),  # its smallest plan takes 60 files a minute, and a token is two
+    "kubo": Limits(concurrency=8),
+    "local": Limits(concurrency=8),
+}
+
+
+@processor("pinning")
+class Pinning:
+    lane: str | None = LANE
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.objects = settings, Objects.of(settings)
+        self.pinners = chosen.pinners(settings)
+        self.limits = LIMITS[self.pinners[0].name]
+        self.pictures = Pictures(self.objects)
+        self.wallet: LocalAccount | None = None
+        self.unlocking = asyncio.Lock()
+
+    async def run(self, claim: Claim) -> Verdict:
+        try:
+            return await self.pinned(claim)
+        except PinForbidden as error:
+            return Hold(f"{error} {error.fix} Then: glisk lanes resume {LANE}")
+        except PinLimited as error:
+            return Wait(error.after, str(error), closes_lane=True)
+        except (PinRefused, ObjectMissing) as error:
+            return Fail(f"{error} {error.fix}")
+        except PinError as error:
+            return Retry(f"{error} {error.fix}", category="pinning")
+        except NotArrived as error:
+            return Retry(error.said, category="download", after=DOWNLOAD_REST)
+        except (KeyUnusable, StorageUnusable) as error:
+            return Hold(f"{error} {error.fix} Then: glisk lanes resume {LANE}")
+        except StorageError as error:
+            return Wait(STORAGE_REST, str(error))
+
+    async def pinned(self, claim: Claim) -> Verdict:
+        picture = await self.pictures.of(claim.row)
+        image = await asyncio.to_thread(dag, picture.data)
+        metadata, salt = await self.metadata(claim, picture, image.root)
+        described = dag(metadata)
+        stored = await self.objects.put(metadata, "application/json", "json")
+        name = f"{self.settings.collection_name}-{int(claim.row['token_id'])}"
+        await self.put(image, f"{name}-image")
+        await self.put(described, name)
+        files = [Pinnable(image.root, picture.key, f"{name}-image"), Pinnable(described.root, stored.key, name)]
+        await self.note(claim, files)
+        facts = {**picture.facts, "image_cid": image.root, "metadata_cid": described.root, "prompt_salt": salt}
+        log.info("token pinned", id=claim.id, image=image.root, metadata=described.root)
+        return Review(LOOK, facts) if self.settings.reveal == "review" else Done(facts)
+
+    async def metadata(self, claim: Claim, picture: Picture, image_cid: str) -> tuple[bytes, bytes | None]:
+        wallet = await self.unlocked()
+        origin = await persistently(lambda: origin_of(claim.link.fetch, claim.id), "read ledger")
+        row: dict[str, Any] = {**dict(claim.row), **picture.facts}
+        return await asyncio.to_thread(written, row, origin, image_cid, self.settings, wallet)
+
+    async def unlocked(self) -> LocalAccount:
+        async with self.unlocking:
+            self.wallet = self.wallet or await asyncio.to_thread(provenance_wallet, self.settings)
+            return self.wallet
+
+    async def put(self, file: Dag, label: str) -> None:
+        await self.pinners[0].put(file, label)
+
+    async def note(self, claim: Claim, files: list[Pinnable]) -> None:
+        """That they are there, and that the other pinners are to have them too."""
+        first, *others = [pinner.name for pinner in self.pinners]
+        every = timedelta(hours=self.settings.pin_check_hours)
+        await persistently(lambda: pins.kept(claim.link.fetch, claim.id, files, first, others, every), "note pins")
+
+    async def close(self) -> None:
+        await self.pictures.close()
+        for pinner in self.pinners:
+            await pinner.close()
+
+    def works(self, link: Link) -> list[Periodic]:
+        return [tending(link, self.pinners, self.objects, timedelta(hours=self.settings.pin_check_hours))]

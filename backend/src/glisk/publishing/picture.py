@@ -1,0 +1,57 @@
+"""The picture of a token: as it was stored when it was drawn, else fetched from where its provider put it, and stored now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from glisk.errors import ObjectDamaged, ObjectMissing, ProviderFailed
+from glisk.images.mark import marked
+from glisk.images.sniff import sniff
+from glisk.providers.download import Downloads
+from glisk.storage.objects import Objects
+
+
+class Picture(Struct, frozen=True):
+    """`facts`: what the row does not know of it yet."""
+
+    data: bytes
+    key: str
+    facts: Mapping[str, Any]
+
+
+class Pictures:
+    def __init__(self, objects: Objects) -> None:
+        self.objects, self.downloads = objects, Downloads()
+
+    async def of(self, row: Mapping[str, Any]) -> Picture:
+        """Raises ObjectMissing when it is nowhere any more, NotArrived when its host does not answer, and StorageError."""
+        if key := row["image_key"]:
+            try:
+                data = await self.objects.get(key)
+            except ObjectDamaged:
+                data = None
+            if data is not None:
+                return Picture(data, key, {})
+        return await self.fetched(row)
+
+    async def fetched(self, row: Mapping[str, Any]) -> Picture:
+        """Marked, so that it is the same file as the one that was lost, if one was."""
+        try:
+            found = await self.downloads.fetched(row["image_url"])
+            data = await asyncio.to_thread(marked, found)
+        except (ProviderFailed, ValueError) as error:
+            raise ObjectMissing(f"At {row['image_url'][:200]} there is no picture.") from error
+        kind = sniff(data)
+        assert kind, "what could be marked is of a kind we know"
+        stored = await self.objects.put(data, kind.mime, kind.extension)
+        if row["image_key"] not in (None, stored.key):
+            raise ObjectMissing(f"{row['image_key']} is lost, and at its provider there is another picture by now.")
+        facts = {"image_key": stored.key, "image_sha256": bytes.fromhex(stored.sha256), "image_mime": kind.mime}
+        return Picture(data, stored.key, facts)
+
+    async def close(self) -> None:
+        await self.downloads.close()
