@@ -15,7 +15,7 @@ import pytest
 
 from glisk.dev.standins.sd_webui import Fault, StandIn, serving, told
 from glisk.errors import BadOrder, NotAllowed, ProviderFailed, RateLimited
-from glisk.providers.pauses import SHORTEST
+from glisk.pauses import SHORTEST
 from glisk.providers.port import Order, Painter, Receipt
 from glisk.providers.sd_webui import Options, SdWebui
 from glisk.providers.studio.painter import painted

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 import httpx
 
+from glisk import pauses
 from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited
-from glisk.providers import pauses
 from glisk.providers.port import Order, Picture, Receipt
 
 PATH = "/sdapi/v1/txt2img"

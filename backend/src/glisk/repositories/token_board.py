@@ -21,7 +21,9 @@ TO_DRAW, TO_PIN, TO_REVEAL = TOKEN.steps  # where a token waits to be drawn, pin
 # One that is drawn again has all its attempts before it, and nothing of an old picture on it, nor of what was made from that.
 UNDRAWN: dict[str, Any] = {
     "generation_attempts": 0,
-    **dict.fromkeys(("image_url", "image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid", "prompt_salt")),
+    **dict.fromkeys(
+        ("image_url", "image_key", "image_sha256", "image_mime", "image_cid", "metadata_cid", "prompt_salt")
+    ),
 }
 CHANGED = "it has changed since it was looked at"
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import httpx
 
+from glisk import pauses
 from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, Rejected, RpcTrouble, Why
-from glisk.providers import pauses
 
 LOGS = "eth_getLogs"
 SEND = "eth_sendRawTransaction"

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import httpx
 import msgspec
 
+from glisk import pauses
 from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, RateLimited, Refused, Uncertain
-from glisk.providers import pauses
 
 Meaning: TypeAlias = Literal["policy", "transient", "not allowed", "bad order"]
 

@@ -1,4 +1,4 @@
-"""For how long does a provider want to be left alone? As its answer says: seconds, or a date."""
+"""For how long does a service want to be left alone? As its answer says: seconds, or a date."""
 
 from __future__ import annotations
 
