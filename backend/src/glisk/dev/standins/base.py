@@ -34,6 +34,7 @@ class Visit(Generic[S]):
     entry: Entry
     scenario: S
     body: dict[str, Any] = field(default_factory=dict)
+    data: bytes = b""  # the body as it came
 
 
 class Part(Protocol):
@@ -134,7 +135,8 @@ class Standin(ABC, Generic[S]):
             headers=told,
             has_token="authorization" in request.headers,
         )
-        visit = Visit(request, entry, self.scenarios(), object_in(await request.body()))
+        data = await request.body()
+        visit = Visit(request, entry, self.scenarios(), object_in(data), data)
         entry.prompt, entry.seed = self.order(visit)
         await self.journal.add(entry)
         return visit
