@@ -15,6 +15,7 @@ import msgspec
 
 from glisk.dev.standins.replicate_control import ReplicateControl
 
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJnbGlzayI6InRlc3QifQ.c2lnbmF0dXJl"
 TOKEN = {"Authorization": "Bearer r8_test"}
 SCHNELL = "black-forest-labs/flux-schnell"
 PATIENCE_S = 30
