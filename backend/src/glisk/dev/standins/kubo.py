@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import msgspec
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from glisk.dev.standins.base import Command, Part, Standin, Visit, as_json
 from glisk.dev.standins.replicate_problems import page
 from glisk.dev.standins.scenario import Scenario
-from glisk.dev.standins.uploads import Unpacked, form, unpacked
+from glisk.dev.standins.uploads import form, unpacked
 
 DENIED = (
     "Kubo RPC Access Denied: Please provide a valid authorization token as defined in the API.Authorizations "
@@ -38,7 +39,7 @@ class Kubo(Standin[Answer]):
         """`auth` is user:password, or a token."""
         super().__init__()
         self.auth = auth
-        self.pins: dict[str, Unpacked] = {}
+        self.pins: dict[str, int] = {}  # the bytes of each
 
     def parts(self) -> list[Part]:
         return [*super().parts(), self.pins]
@@ -73,33 +74,22 @@ class Kubo(Standin[Answer]):
 
     async def imported(self, visit: Visit[Answer]) -> Response:
         try:
-            content = unpacked(form(visit.request.headers.get("content-type", ""), visit.data)["file"])
+            root, size = unpacked(form(visit.request.headers.get("content-type", ""), visit.data)["file"])
         except KeyError:
-            return Response('{"Message":"argument \\"path\\" is required","Code":1,"Type":"error"}', 400)
+            return broken('argument "path" is required', 400)
         except ValueError as error:
             return broken(str(error))
-        visit.entry.subject = content.root
-        return self.answered(content, visit)
-
-    def answered(self, content: Unpacked, visit: Visit[Answer]) -> Response:
-        """A line each, the second only for who asks; what it could not pin is told with the status 200."""
-        problem = visit.scenario.pin_error
-        if content.missing:
-            problem = f"block was not found locally (offline): ipld: could not find {content.missing}"
-        if not problem and visit.request.query_params.get("pin-roots", "true") == "true":
-            self.pins[content.root] = content
-        root = {"Cid": {"/": visit.scenario.cid or content.root}, "PinErrorMsg": problem}
-        lines = [as_json({"Root": root}).body]
-        if visit.request.query_params.get("stats") == "true":
-            sizes = [len(data) for data in content.blocks.values()]
-            lines.append(as_json({"Stats": {"BlockCount": len(sizes), "BlockBytesCount": sum(sizes)}}).body)
-        return told(b"".join(bytes(line) + b"\n" for line in lines), visit.scenario)
+        visit.entry.subject = root
+        if not visit.scenario.pin_error and visit.request.query_params.get("pin-roots", "true") == "true":
+            self.pins[root] = size
+        line = {"Root": {"Cid": {"/": visit.scenario.cid or root}, "PinErrorMsg": visit.scenario.pin_error}}
+        return told(line, visit.scenario)
 
     async def listed(self, visit: Visit[Answer]) -> Response:
         asked = visit.request.query_params.get("arg", "")
         if asked not in self.pins:
             return broken(f"path '{asked}' is not pinned")
-        return told(bytes(as_json({"Keys": {asked: {"Type": "recursive"}}}).body), visit.scenario)
+        return told({"Keys": {asked: {"Type": "recursive"}}}, visit.scenario)
 
     def commands(self) -> dict[str, Command]:
         return {**super().commands(), "pins": self.tell_pins, "drop": self.take_drop}
@@ -111,13 +101,14 @@ class Kubo(Standin[Answer]):
         self.pins.pop(str(given["cid"]), None)
 
 
-def told(data: bytes, scenario: Answer) -> Response:
+def told(line: dict[str, Any], scenario: Answer) -> Response:
     headers = {"X-Chunked-Output": "1", "Trailer": "X-Stream-Error"}
-    return Response(data if scenario.body is None else scenario.body, 200, headers, "application/json")
+    content = msgspec.json.encode(line) + b"\n" if scenario.body is None else scenario.body
+    return Response(content, 200, headers, "application/json")
 
 
-def broken(message: str) -> Response:
-    return as_json({"Message": message, "Code": 0, "Type": "error"}, 500, "application/json")
+def broken(message: str, code: int = 500) -> Response:
+    return as_json({"Message": message, "Code": int(code < 500), "Type": "error"}, code, "application/json")
 
 
 def denied() -> Response:

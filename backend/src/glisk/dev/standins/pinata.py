@@ -16,7 +16,7 @@ from glisk.dev.standins.gates import Gates
 from glisk.dev.standins.replicate_problems import page
 from glisk.dev.standins.scenario import Scenario
 from glisk.dev.standins.timeline import stamp
-from glisk.dev.standins.uploads import Unpacked, form, unpacked
+from glisk.dev.standins.uploads import form, unpacked
 
 KEY = re.compile(r"Bearer eyJ[\w-]+\.[\w-]+\.[\w-]+")
 SIPS = 10  # of a slow answer
@@ -44,7 +44,8 @@ class Answer(Scenario, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Pin:
     id: str
     name: str
-    content: Unpacked
+    cid: str
+    size: int
     network: str
     created_at: int
     shown_at: int
@@ -53,8 +54,8 @@ class Pin:
         return {
             "id": self.id,
             "name": self.name,
-            "cid": self.content.root,
-            "size": sum(map(len, self.content.blocks.values())),
+            "cid": self.cid,
+            "size": self.size,
             "created_at": stamp(self.created_at),
             "number_of_files": 1,
             "mime_type": "application/vnd.ipld.car",
@@ -110,21 +111,21 @@ class Pinata(Standin[Answer]):
         if word(visit.body, "car") != "true" or "file" not in visit.body:
             return refusal(400, "", "this stand-in takes files only as CARs: file, car=true")
         try:
-            content = whole(unpacked(visit.body["file"]))
+            root, size = unpacked(visit.body["file"])
         except ValueError as error:
             return refusal(400, "", str(error))
-        pin, is_duplicate = self.kept(content, visit)
+        pin, is_duplicate = self.kept(root, size, visit)
         further = {"vectorized": False, "network": pin.network, "is_duplicate": is_duplicate}
-        return self.told({**pin.shown(), **further, "cid": visit.scenario.cid or content.root}, visit.scenario)
+        return self.told({**pin.shown(), **further, "cid": visit.scenario.cid or root}, visit.scenario)
 
-    def kept(self, content: Unpacked, visit: Visit[Answer]) -> tuple[Pin, bool]:
-        network, now = word(visit.body, "network") or "private", self.timeline.now()
-        visit.entry.subject = content.root
-        if found := self.pins.get((network, content.root)):
+    def kept(self, root: str, size: int, visit: Visit[Answer]) -> tuple[Pin, bool]:
+        visit.entry.subject = root
+        network = word(visit.body, "network") or "private"
+        if found := self.pins.get((network, root)):
             return found, True
-        shown_at = self.timeline.in_seconds(visit.scenario.shown_after_s)
-        pin = Pin(str(uuid.uuid4()), word(visit.body, "name"), content, network, now, shown_at)
-        self.pins[network, content.root] = pin
+        now, shown_at = self.timeline.now(), self.timeline.in_seconds(visit.scenario.shown_after_s)
+        pin = Pin(str(uuid.uuid4()), word(visit.body, "name"), root, size, network, now, shown_at)
+        self.pins[network, root] = pin
         return pin, False
 
     async def listed(self, visit: Visit[Answer]) -> Response:
@@ -132,9 +133,7 @@ class Pinata(Standin[Answer]):
         found = [
             pin.shown()
             for pin in self.pins.values()
-            if pin.network == network
-            and pin.shown_at <= self.timeline.now()
-            and query.get("cid") in (None, pin.content.root)
+            if pin.network == network and pin.shown_at <= self.timeline.now() and query.get("cid") in (None, pin.cid)
         ]
         return self.told({"files": found, "next_page_token": ""}, visit.scenario)
 
@@ -155,12 +154,6 @@ class Pinata(Standin[Answer]):
         """As if it had never been there."""
         for key in [key for key in self.pins if key[1] == given["cid"]]:
             del self.pins[key]
-
-
-def whole(content: Unpacked) -> Unpacked:
-    if content.missing:
-        raise ValueError(f"missing block: {content.missing}")
-    return content
 
 
 def refusal(code: int, reason: str = "", details: str = "") -> Response:
