@@ -43,7 +43,7 @@ class Service:
             raise PinDown(f"{self.name} said nothing for too long.") from error
         except (httpx.RequestError, httpx.InvalidURL) as error:
             raise PinDown(
-                self.told(f"The connection to {self.name} failed: {error or type(error).__name__}.")
+                self.told(f"The connection to {self.name} failed: {str(error) or type(error).__name__}.")
             ) from error
 
     def refusal(self, answer: httpx.Response, said: str) -> PinError:
@@ -70,4 +70,4 @@ class Service:
 
 def text_of(page: str) -> str:
     """The words of a page that a proxy has sent in place of the answer."""
-    return re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", page[:A_PAGE], flags=re.DOTALL | re.IGNORECASE)
+    return re.sub(r"<(head|script|style)\b.*?</\1>|<[^>]*>", " ", page[:A_PAGE], flags=re.DOTALL | re.IGNORECASE)
