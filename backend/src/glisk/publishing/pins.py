@@ -11,7 +11,7 @@ from glisk.engine.store import Fetch
 # Two tokens could share bytes. Whoever writes several rows goes by their order, so that no two wait for each other.
 KEEP = """
 INSERT INTO pins (cid, pinner, item_id, object_key, label, pinned_at, check_at)
-SELECT f.cid, $2, $1, f.object_key, f.label, now(), now() + $6::interval
+SELECT DISTINCT ON (f.cid) f.cid, $2, $1, f.object_key, f.label, now(), now() + $6::interval
 FROM unnest($3::text[], $4::text[], $5::text[]) AS f (cid, object_key, label) ORDER BY f.cid
 ON CONFLICT (cid, pinner) DO UPDATE
 SET pinned_at = now(), check_at = EXCLUDED.check_at, missing_since = NULL, error = NULL"""

@@ -46,9 +46,10 @@ def kubo(settings: Settings) -> Pinner:
 
 
 def local(settings: Settings) -> Pinner:
+    from glisk.storage.ipfs.blocks import Blocks
     from glisk.storage.ipfs.local import Local
 
-    return Local.of(settings)
+    return Local(Blocks.of(settings))
 
 
 def wanted(settings: Settings, name: str, what: str) -> str:
