@@ -20,16 +20,19 @@ from glisk.publishing import pins, tending
 from glisk.publishing.pins import Pinnable
 from glisk.publishing.tending import Tending
 from glisk.settings import Settings
+from glisk.storage.ipfs import chosen
 from glisk.storage.ipfs.kubo import Kubo
 from glisk.storage.ipfs.pinata import Pinata
 from glisk.storage.ipfs.port import Pinner
 from glisk.storage.ipfs.unixfs import dag
 from glisk.storage.objects import Objects
+from glisk.storage.s3 import Patience
 from tests.builders import a_token_row
 from tests.standins import JWT
 
 A_DAY = timedelta(days=1)
 HASTE = httpx.Timeout(5.0)
+IMPATIENT = Patience(answer=timedelta(seconds=2))
 DUE = "UPDATE pins SET check_at = now()"
 
 
@@ -271,6 +274,31 @@ async def test_a_stored_file_that_is_gone_or_another_is_told_loudly(
     assert dag(b"something else").root in loud[other.cid]
     assert (await house.row("pinata", other.cid))["error"] == loud[other.cid]
     assert pinata_service.cids() == []
+
+
+async def test_while_the_stored_files_cannot_be_read_their_pins_wait(
+    house: House, pinata: Pinata, kubo: Kubo, kubo_service: PinControl
+) -> None:
+    await house.pinned(pinata, *[await house.file(str(n).encode()) for n in range(9)], others=("kubo",))
+    away = Objects.of(Settings(s3_bucket="away", s3_endpoint="http://127.0.0.1:1", s3_access_key_id="a"), IMPATIENT)
+    with structlog.testing.capture_logs() as logs:
+        await Tending(house.link, [kubo], away, A_DAY).run()
+    assert [log["event"] for log in logs] == ["pins wait for their service"]
+    assert kubo_service.cids() == []
+    await house.tended(kubo)
+    assert len(kubo_service.cids()) == 9
+
+
+async def test_what_the_embedded_store_has_lost_or_spoiled_comes_back(house: House, tmp_path: Path) -> None:
+    (local,) = chosen.pinners(Settings(data_dir=tmp_path / "data"))
+    lost, spoiled = await house.file(b"lost"), await house.file(b"spoiled")
+    await house.pinned(local, lost, spoiled)
+    blocks = {file.read_bytes(): file for file in (tmp_path / "data" / "ipfs").rglob("*.raw")}
+    blocks[b"lost"].unlink()
+    blocks[b"spoiled"].write_bytes(b"spoilt!")
+    await house.tended(local)
+    assert [await local.has(file.cid) for file in (lost, spoiled)] == [True, True]
+    assert (await house.row("local"))["is_there"]
 
 
 async def test_a_service_that_answers_with_another_cid_is_told_loudly(

@@ -13,13 +13,16 @@ import structlog
 from glisk.engine.link import Link
 from glisk.engine.periodic import Periodic
 from glisk.errors import (
+    BadCid,
+    BadObjectKey,
     ObjectDamaged,
     ObjectMissing,
-    PinDown,
     PinError,
     PinForbidden,
     PinLimited,
+    PinRefused,
     StorageError,
+    WrongCid,
 )
 from glisk.publishing import pins
 from glisk.publishing.pins import Due
@@ -34,6 +37,7 @@ BATCH = 4  # at once; their files are in memory
 LEASE = timedelta(minutes=15)  # longer than looking, reading and putting may take together
 AT_A_STRETCH_S = 30.0  # then other periodic work has its turn
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(hours=1)
+OF_THE_FILE = (PinRefused, WrongCid, BadCid, ObjectMissing, ObjectDamaged, BadObjectKey)
 
 
 def tending(link: Link, pinners: Sequence[Pinner], objects: Objects, check_after: timedelta) -> Periodic:
@@ -55,7 +59,7 @@ class Rest:
     def left(self) -> timedelta:
         return timedelta(seconds=max(self.until - time.monotonic(), 0))
 
-    def begin(self, error: PinError) -> None:
+    def begin(self, error: PinError | StorageError) -> None:
         length = min(SHORTEST * 2 ** min(self.troubles, 10), LONGEST)
         if isinstance(error, PinLimited):
             length = error.after
@@ -99,10 +103,10 @@ class Tending:
         place = self.places[pin.pinner]
         try:
             await self.ensured(pin, place.pinner)
-        except (PinDown, PinLimited, PinForbidden) as error:  # of the service
-            await self.troubled(pin, place.rest, error)
-        except (PinError, StorageError) as error:  # of this file, or of where it is stored
+        except OF_THE_FILE as error:
             await self.failed(pin, error)
+        except (PinError, StorageError) as error:  # of the service, or of where the bytes are read from
+            await self.troubled(pin, place.rest, error)
         else:
             place.rest.end()
             await pins.found(self.link.fetch, pin, self.check_after)
@@ -127,7 +131,7 @@ class Tending:
             )
         await pinner.put(content, pin.label)
 
-    async def troubled(self, pin: Due, rest: Rest, error: PinError) -> None:
+    async def troubled(self, pin: Due, rest: Rest, error: PinError | StorageError) -> None:
         """Told once, however many pins wait for the same service."""
         if rest.is_over:
             rest.begin(error)
