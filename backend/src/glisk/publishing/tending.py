@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 EVERY = timedelta(seconds=10)
 BATCH = 4  # at once; their files are in memory
-LEASE = timedelta(minutes=15)  # longer than looking, reading and putting may take together
+LEASE = timedelta(minutes=20)  # longer than looking, reading and putting may take together
 AT_A_STRETCH_S = 30.0  # then other periodic work has its turn
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(hours=1)
 OF_THE_FILE = (PinRefused, WrongCid, BadCid, ObjectMissing, ObjectDamaged, BadObjectKey)
