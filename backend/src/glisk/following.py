@@ -27,13 +27,13 @@ from glisk.db.server import require_head
 from glisk.dev import data_dir
 from glisk.errors import RpcBehind, RpcUnreachable
 from glisk.service import Say, database, timed, where_database
-from glisk.settings import Settings, text
+from glisk.settings import NodeUrls, Settings, text
 from glisk.workers.signals import INTERRUPTED, die_after, on_signals
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
-EMBEDDED_CONFIRMATIONS = 1
+EMBEDDED_CONFIRMATIONS, EMBEDDED_LINGER_S = 1, 1.0
 FIRST_REST_S, LONGEST_REST_S = 1.0, 30.0
 GRACE_S = 10.0  # to close what is open
 
@@ -57,27 +57,36 @@ def listen(settings: Settings, say: Say) -> None:
             asyncio.run(until_signal(follow(url, found, say)))
 
 
-def contracts_of(settings: Settings) -> list[tuple[int | None, str]]:
-    """Each with its chain, if the operator says which: otherwise it is that of the nodes."""
-    return addresses.contracts_in(settings.contracts)
-
-
 @contextmanager
 def source(settings: Settings) -> Iterator[Source]:
     """The operator's nodes, else the embedded development chain."""
-    urls, poll = addresses.nodes_in(text(settings.rpc_urls)), timedelta(seconds=settings.poll_seconds)
-    if urls:
-        pace = Pace(confirmations=settings.confirmations or Pace().confirmations, poll=poll)
-        yield Source(urls, contracts_of(settings), settings.start_block, pace)
+    with with_chain(settings) as filled:
+        pace = Pace(
+            confirmations=filled.confirmations or Pace().confirmations, poll=timedelta(seconds=filled.poll_seconds)
+        )
+        urls, contracts = addresses.nodes_in(text(filled.rpc_urls)), addresses.contracts_in(filled.contracts)
+        yield Source(urls, contracts, filled.start_block, pace)
+
+
+@contextmanager
+def with_chain(settings: Settings) -> Iterator[Settings]:
+    """With a chain in them: the operator's, else the embedded one, which runs meanwhile."""
+    if text(settings.rpc_urls):
+        yield settings
         return
     from glisk.dev import chain as embedded  # whoever has a chain of their own need not wait for it to load
 
     data_dir.prepare(settings.data_dir)
     with embedded.running(settings.data_dir / "chain") as node:
-        start = node.start_block if settings.start_block is None else settings.start_block
-        pace = Pace(confirmations=settings.confirmations or EMBEDDED_CONFIRMATIONS, poll=poll)
-        contracts: list[tuple[int | None, str]] = [(node.chain_id, node.contract.lower())]
-        yield Source([node.url, node.ws_url], contracts, start, pace)
+        own = {
+            "rpc_urls": NodeUrls(f"{node.url},{node.ws_url}"),
+            "contracts": f"{node.chain_id}:{node.contract}",
+            "start_block": node.start_block if settings.start_block is None else settings.start_block,
+            "confirmations": settings.confirmations or EMBEDDED_CONFIRMATIONS,
+            "reveal_key_file": settings.reveal_key_file or str(node.keeper_key),
+            "reveal_linger": EMBEDDED_LINGER_S if settings.reveal_linger is None else settings.reveal_linger,
+        }
+        yield settings.model_copy(update=own)
 
 
 def where_chain(settings: Settings) -> str:

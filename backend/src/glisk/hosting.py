@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from glisk.api import server, webhooks
+from glisk.api import ipfs, metadata, server, webhooks
 from glisk.api.app import create_app
 from glisk.chain import waking
 from glisk.db import migrate
@@ -17,6 +17,7 @@ from glisk.engine import wakeup
 from glisk.engine.link import Link
 from glisk.service import Say, database, prepare_objects, timed, where_database
 from glisk.settings import Settings, text
+from glisk.storage.ipfs.blocks import Blocks
 from glisk.storage.objects import Objects
 
 
@@ -52,8 +53,11 @@ def run_server(settings: Settings, url: str, listener: socket.socket, say: Say) 
 async def answer(settings: Settings, url: str, listener: socket.socket, on_ready: Callable[[], None]) -> None:
     link = Link(url)
     prepare_objects(settings)
+    objects = Objects.of(settings)
     app = create_app(
-        Objects.of(settings),
+        objects,
+        ipfs.router(Blocks.of(settings)),
+        metadata.router(link, objects, settings, reveals=settings.reveals),
         webhooks.replicate(text(settings.replicate_webhook_secret), partial(wakeup.tell, link.fetch)),
         webhooks.alchemy(text(settings.alchemy_signing_key), partial(waking.wake, link.fetch)),
     )

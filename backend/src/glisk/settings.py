@@ -277,7 +277,7 @@ class Settings(BaseSettings):
     )
     pinata_jwt: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
         default=SecretStr(""),
-        description="The key (JWT) of your Pinata account, with the scope to write files.",
+        description="The key (JWT) of your Pinata account, with the scopes to read and write files.",
         json_schema_extra={"part": "Pinata", "embedded": "a store of our own, served at /ipfs"},
     )
     pinata_url: Annotated[str, AfterValidator(http_url)] = Field(
@@ -395,6 +395,12 @@ class Settings(BaseSettings):
     def address(self) -> str:
         """The start of every link to us."""
         return self.public_url or f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
+    def reveals(self) -> bool:
+        """Whether pinned tokens are revealed, now or after a look. The embedded chain has a keeper of its own."""
+        is_possible = bool(self.reveal_key_file or not text(self.rpc_urls))
+        return self.reveal in ("on", "review") or (not self.reveal and is_possible)
 
     def real_parts(self) -> dict[str, str]:
         """The parts an operator has replaced by a service of their own, each with the variable that did it."""

@@ -89,21 +89,6 @@ async def kept(objects: Objects, data: bytes) -> str:
     return "b" + base64.b32encode(cid).decode().lower().rstrip("=")
 
 
-def test_the_name_of_a_file_is_read_out_of_its_cid() -> None:
-    """A published one: `hello world`."""
-    hello = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
-    assert metadata.digest_in(hello) == "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
-    for other in (
-        "",
-        "b",
-        "bafymetadata",
-        "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD",
-        hello[:-1],
-        "b" + "é" * 58,
-    ):
-        assert metadata.digest_in(other) is None
-
-
 async def test_a_revealed_token_shows_exactly_what_was_pinned(browser: httpx.AsyncClient, pinned: Any) -> None:
     data = await pinned(2**256 - 1, **REVEALED)
     for path in (f"/{2**256 - 1}", f"/{CHAIN}:{CONTRACT}/{2**256 - 1}", f"/{CHAIN}:0x{'C0' * 20}/{2**256 - 1}"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from hashlib import sha256
 from fastapi import APIRouter, Request, Response
 
 from glisk import addresses
-from glisk.api.objects import is_known
+from glisk.api.showing import is_known
 from glisk.engine.link import Link, LinkLost
 from glisk.errors import DatabaseUnreachable, ObjectMissing
 from glisk.publishing.canonical import canonical
@@ -22,11 +20,11 @@ from glisk.publishing.origin import origin_of
 from glisk.repositories.metadata_board import Asked, MetadataBoard
 from glisk.repositories.token_board import Collection
 from glisk.settings import Settings
+from glisk.storage.ipfs.cid import parse
 from glisk.storage.keys import Key
 from glisk.storage.objects import Objects
 
 ANY, ONE = "/metadata/{token_id}", "/metadata/{collection}/{token_id}"
-RAW_SHA256 = b"\x01\x55\x12\x20"  # a CID of version 1: one raw block, by its SHA-256
 # What was pinned is for ever; that this is what the token shows is true for as long as the reveal stands.
 LASTING, PASSING = "public, max-age=300", "no-cache"
 TO_COME = "Its picture is being drawn and not revealed yet."
@@ -92,8 +90,7 @@ class Desk:
         return unchanged(request, tag, PASSING) or as_json(data, PASSING, ETag=tag)
 
     async def shown(self, cid: str, request: Request) -> Response:
-        if (digest := digest_in(cid)) is None:
-            raise ObjectMissing(f"{cid!r} is no CID of ours.")
+        digest = parse(cid).digest.hex()  # of a file that fits one block, this is the hash of the file
         key, tag = Key(digest, "json"), f'"{digest}"'
         if known := unchanged(request, tag, LASTING):
             return known
@@ -152,16 +149,6 @@ def collection_in(text: str) -> Collection:
     if chain is None:
         raise Refusal(400, "This is no collection.", "CHAIN:0x… is wanted: the chain's id and the contract's address.")
     return Collection(contract, chain)
-
-
-def digest_in(cid: str) -> str | None:
-    """The SHA-256 that it names, in hex. None: it is no CID of one raw block."""
-    try:
-        data = base64.b32decode(cid[1:].upper() + "=" * (-len(cid[1:]) % 8))
-    except (binascii.Error, ValueError):
-        return None
-    is_ours = cid.startswith("b") and data.startswith(RAW_SHA256) and len(data) == len(RAW_SHA256) + 32
-    return data[len(RAW_SHA256) :].hex() if is_ours else None
 
 
 def unchanged(request: Request, tag: str, lasting: str) -> Response | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated
 
@@ -15,12 +16,14 @@ from glisk.cli.output import say
 from glisk.engine.claim import Processor
 from glisk.engine.worker import Pace
 from glisk.engine.workflow import Workflow
+from glisk.settings import Settings
 from glisk.workers import process
 from glisk.workers.scaling import Size
 from glisk.workers.staffing import Crew, stations
 from glisk.workflows import WORKFLOWS
 
 LARGEST_CLAIM = 100
+REVEALING = "revealing"
 MOST_PROCESSES, MOST_ROWS, A_DAY, AN_HOUR = 1000, 100_000, 86_400, 3600
 
 Workflows = Annotated[
@@ -81,16 +84,15 @@ def work(
     if lifeline is not None:
         process.hold(lifeline, pace)
     service.prepare_objects(found)
-    kinds = processors_of(modules or [])
-    staff = stations(chosen(workflow), WORKFLOWS.values(), kinds, found, chosen_processes(only))
-    if not staff:
-        raise typer.BadParameter("None of these workflows has a step of these processes: glisk workflows ls")
-    crew = Crew(staff, pace, size(processes, minimum, maximum))
-    if lifeline is not None:
-        service.work_for_supervisor(found, crew)
-    else:
-        service.work(found, crew, child, say)
-        typer.echo("Stopped. What was not finished waits for the next worker; no attempt was used.")
+    kinds, flows = processors_of(modules or []), chosen(workflow)
+    served = served_processes(flows, chosen_processes(only), found)
+    with chain_for(served, kinds, found) as found:
+        crew = Crew(stations(flows, WORKFLOWS.values(), kinds, found, served), pace, size(processes, minimum, maximum))
+        if lifeline is not None:
+            service.work_for_supervisor(found, crew)
+        else:
+            service.work(found, crew, child, say)
+            typer.echo("Stopped. What was not finished waits for the next worker; no attempt was used.")
 
 
 def pace_of(concurrency: int, drain: float, lease: float, poll: float) -> Pace:
@@ -109,6 +111,32 @@ def chosen_processes(names: Sequence[str] | None) -> list[str]:
     if unknown := [name for name in names or [] if name not in known]:
         raise typer.BadParameter(f"There is no process {', '.join(unknown)}. There are: {', '.join(known)}.")
     return list(names or [])
+
+
+def served_processes(flows: Sequence[Workflow], only: Sequence[str], found: Settings) -> list[str]:
+    """Those that are asked for, else all of these workflows; without revealing where that is off."""
+    there = [step.process for flow in flows for step in flow.steps.values()]
+    served = [process for process in dict.fromkeys(there) if not only or process in only]
+    if not served:
+        raise typer.BadParameter("None of these workflows has a step of these processes: glisk workflows ls")
+    if found.reveals or REVEALING not in served:
+        return served
+    if REVEALING in only:
+        raise typer.BadParameter("Revealing is off. Set GLISK_REVEAL_KEY_FILE to a file with the keeper's key.")
+    typer.echo("Revealing is off: tokens stay ready. GLISK_REVEAL_KEY_FILE turns it on.", err=True)
+    return [process for process in served if process != REVEALING]
+
+
+@contextmanager
+def chain_for(served: Sequence[str], kinds: Mapping[str, type[Processor]], found: Settings) -> Iterator[Settings]:
+    """With the embedded chain in them, if our own processor of that kind has no other."""
+    if REVEALING in served and processors.is_own(kinds[REVEALING]):
+        from glisk import following  # whoever reveals nothing need not wait for it to load
+
+        with following.with_chain(found) as filled:
+            yield filled
+    else:
+        yield found
 
 
 def size(processes: int | None, minimum: int | None, maximum: int | None) -> Size:

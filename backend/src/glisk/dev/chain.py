@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from glisk.dev import sharing
-from glisk.dev.chain_contract import deployed
+from glisk.dev.chain_contract import deployed, keeper_key
 from glisk.dev.chain_keeper import CHAIN_ID
 from glisk.dev.keeping import LOOPBACK
 from glisk.dev.locks import make_directory
@@ -30,6 +30,7 @@ class DevChain:
     chain_id: int
     contract: str  # in lower case
     start_block: int  # the one in which the contract was deployed
+    keeper_key: Path  # a file with the private key of whoever may reveal
 
 
 @contextmanager
@@ -44,7 +45,8 @@ def running(
     with sharing.joined(home, keeper, EmbeddedChainFailed) as port:
         contract = deployed(home, port, contracts / "artifacts" / "GliskCollection.json")
         address = f"{LOOPBACK}:{port}"
-        yield DevChain(f"http://{address}", f"ws://{address}", CHAIN_ID, contract.address, contract.start_block)
+        urls = f"http://{address}", f"ws://{address}"
+        yield DevChain(*urls, CHAIN_ID, contract.address, contract.start_block, keeper_key(home))
 
 
 def program(contracts: Path) -> Path:

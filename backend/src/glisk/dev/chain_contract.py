@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,16 @@ def deployed(home: Path, port: int, artifact: Path) -> Deployed:
             (draft := home / "contract.json.new").write_bytes(msgspec.json.encode(known))
             draft.rename(note)
     return known
+
+
+def keeper_key(home: Path) -> Path:
+    """In a file, as an operator would have it."""
+    path = home / "keeper.key"
+    if not path.exists():
+        with open_private(draft := home / f"keeper.key.{os.getpid()}") as file:
+            file.write(KEEPER_KEY.encode())
+        draft.rename(path)
+    return path
 
 
 def deploy(port: int, artifact: Path) -> Deployed:

@@ -16,9 +16,7 @@ class PinForbidden(PinError):
 
     code = "GLK-501"
     summary = "The pinning service does not let us in."
-    remedy = (
-        "Pinata: check GLISK_PINATA_JWT, its scopes (files: write) and the account's plan. Kubo: check GLISK_KUBO_AUTH."
-    )
+    remedy = "Pinata: check GLISK_PINATA_JWT, its scopes (files: read and write) and the account's plan. Kubo: check GLISK_KUBO_AUTH."
 
 
 class PinLimited(PinError):

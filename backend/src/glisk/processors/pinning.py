@@ -104,7 +104,8 @@ class Pinning:
 
     async def unlocked(self) -> LocalAccount:
         async with self.unlocking:
-            self.wallet = self.wallet or await asyncio.to_thread(provenance_wallet, self.settings)
+            if self.wallet is None:
+                self.wallet = await asyncio.to_thread(provenance_wallet, self.settings)
             return self.wallet
 
     async def put(self, file: Dag, label: str) -> None:
