@@ -174,10 +174,10 @@ async def test_more_processes_come_when_more_waits(tmp_path: Path, connection: A
 
 
 def test_a_missing_processor_is_told_before_anything_starts(tmp_path: Path) -> None:
-    refused = glisk(*ERRANDS, "--workflow", "token", "--workflow", "llm_task", cwd=tmp_path)
+    refused = glisk(*ERRANDS, "--workflow", "image_edit", "--workflow", "llm_task", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("GLK-606")
-    for process in ("pinning", "revealing", "thinking"):
+    for process in ("editing", "thinking"):
         assert f"Unknown active state: {process}" in refused.stderr
     assert "Traceback" not in refused.stderr
 

@@ -19,7 +19,7 @@ from glisk.engine.workflow import Workflow
 from glisk.settings import Settings
 from glisk.workers import process
 from glisk.workers.scaling import Size
-from glisk.workers.staffing import Crew, stations
+from glisk.workers.staffing import Crew, places_of, require_processors, stations
 from glisk.workflows import WORKFLOWS
 
 LARGEST_CLAIM = 100
@@ -86,6 +86,7 @@ def work(
     service.prepare_objects(found)
     kinds, flows = processors_of(modules or []), chosen(workflow)
     served = served_processes(flows, chosen_processes(only), found)
+    require_processors(places_of(flows, served), kinds)
     with chain_for(served, kinds, found) as found:
         crew = Crew(stations(flows, WORKFLOWS.values(), kinds, found, served), pace, size(processes, minimum, maximum))
         if lifeline is not None:
@@ -115,8 +116,7 @@ def chosen_processes(names: Sequence[str] | None) -> list[str]:
 
 def served_processes(flows: Sequence[Workflow], only: Sequence[str], found: Settings) -> list[str]:
     """Those that are asked for, else all of these workflows; without revealing where that is off."""
-    there = [step.process for flow in flows for step in flow.steps.values()]
-    served = [process for process in dict.fromkeys(there) if not only or process in only]
+    served = list(dict.fromkeys(process for _, _, process in places_of(flows, only)))
     if not served:
         raise typer.BadParameter("None of these workflows has a step of these processes: glisk workflows ls")
     if found.reveals or REVEALING not in served:

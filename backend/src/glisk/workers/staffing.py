@@ -60,12 +60,7 @@ def stations(
 ) -> list[Station]:
     """One for every step of the workflows served, or for those of these processes. A process that several share has one
     processor object. A lane counts in the tables of every workflow, also of those that others serve."""
-    places = [
-        (flow, waiting, step.process)
-        for flow in served
-        for waiting, step in flow.steps.items()
-        if not processes or step.process in processes
-    ]
+    places = places_of(served, processes)
     require_processors(places, kinds)
     staff = {process: made(kinds[process], settings) for process in dict.fromkeys(process for _, _, process in places)}
     require_sound(staff.values())
@@ -75,6 +70,12 @@ def stations(
         Station(flow, waiting, staff[process], through.get(staff[process].lane or ""))
         for flow, waiting, process in places
     ]
+
+
+def places_of(served: Iterable[Workflow], processes: Collection[str] = ()) -> list[Place]:
+    """The steps of these workflows; or of them those of these processes."""
+    steps = [(flow, waiting, step.process) for flow in served for waiting, step in flow.steps.items()]
+    return [place for place in steps if not processes or place[2] in processes]
 
 
 def require_processors(places: Iterable[Place], kinds: Kinds) -> None:
