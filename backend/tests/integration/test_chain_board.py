@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -98,9 +99,23 @@ async def test_a_status_tells_how_far_it_is_and_what_there_is(board: ChainBoard,
         "orphaned": 2,
         "undecodable": 1,
         "reorgs": 1,
+        "keeper": None,
+        "balance": None,
+        "reveals_left": None,
         "halted": None,
         "alarm": "a token is missing",
     }
+
+
+async def test_a_status_tells_how_many_reveals_the_keeper_can_pay_for(board: ChainBoard, connection: Any) -> None:
+    await follow(connection)
+    keeper = "0x" + "ab" * 20
+    await connection.execute(
+        "INSERT INTO chain_sender (chain_id, address, balance_wei, fee_wei, gas_per_token) VALUES ($1, $2, $3, $4, 100000)",
+        *(CHAIN, keeper, Decimal(15 * 10**17), Decimal(10**9)),
+    )
+    (found,) = await board.status()
+    assert (found["keeper"], found["balance"], found["reveals_left"]) == (keeper, "1.5", "15000")
 
 
 async def test_each_contract_has_its_own(board: ChainBoard, connection: Any) -> None:

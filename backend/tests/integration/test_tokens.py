@@ -89,6 +89,41 @@ async def test_what_has_no_whole_picture_is_not_accepted(missing: str, board: To
     assert (await board.history(id))["timeline"] == []
 
 
+WAITED = {"generating": "detected", "pinning": "uploading", "revealing": "ready"}
+
+
+@pytest.mark.parametrize("status", OPEN)
+async def test_a_token_is_held_for_a_look_and_goes_on_where_it_was(
+    status: str, board: TokenBoard, connection: Any
+) -> None:
+    id = await standing(connection, status)
+    assert len((await board.hold(await board.named(["7"]), "anna", "is it a swan?")).moved) == 1
+    row = await everything(connection, id)
+    assert (row["status"], row["epoch"], row["leased_by"]) == ("review", 1, None)
+    assert reasons(await board.hold(await board.named(["7"]), "anna")) == {"already review": ["7"]}
+    assert len((await board.accept(await board.named(["7"]), "anna")).moved) == 1
+    assert (await everything(connection, id))["status"] == WAITED.get(status, status)
+    held, accepted = (await board.history(id))["timeline"]
+    assert (held["to_status"], held["data"]) == ("review", {"reason": "is it a swan?"})
+    assert accepted["from_status"] == "review"
+
+
+@pytest.mark.parametrize("status", ["revealed", "failed", "orphaned"])
+async def test_what_has_ended_is_not_held(status: str, board: TokenBoard, connection: Any) -> None:
+    await standing(connection, status)
+    assert reasons(await board.hold(await board.named(["7"]), "anna")) == {f"already {status}": ["7"]}
+
+
+async def test_a_reveal_that_is_on_its_way_is_not_held(board: TokenBoard, connection: Any) -> None:
+    id = await standing(connection, "revealing")
+    await connection.execute(
+        "INSERT INTO attempts (item_id, step, epoch, provider, worker, receipt) VALUES ($1, 'revealing', 0, 'chain', 'w', 'r')",
+        id,
+    )
+    outcome = await board.hold(await board.named(["7"]), "anna")
+    assert reasons(outcome) == {"its reveal is on its way, and cannot be called back": ["7"]}
+
+
 async def test_a_rejected_token_is_drawn_again(board: TokenBoard, connection: Any) -> None:
     """Also one that was reviewed after it had been pinned: what was made from the old picture must not go with the new one."""
     id = await standing(connection, "review", generation_attempts=3, prompt_source="fallback", **PINNED)

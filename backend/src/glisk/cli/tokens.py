@@ -99,10 +99,19 @@ def show(token: TokenId, contract: Contract = None, as_json: output.Json = False
 
 @app.command()
 def accept(tokens: TokenIds, contract: Contract = None, reason: Reason = None, yes: output.Yes = False) -> None:
-    """Take the pictures of tokens in review as they are: they go on to be uploaded."""
+    """Let tokens in review go on, with the pictures that are there."""
     seen = look_at(tokens, contract)
     output.confirm(f"Accept {counted(seen)} with the pictures that are there?", yes=yes)
     tell("accepted", seen, on_the_board(lambda board: board.accept(seen, person.name(), reason)))
+
+
+@app.command()
+def hold(tokens: TokenIds, contract: Contract = None, reason: Reason = None) -> None:
+    """Hold tokens for a look, wherever they are on their way: they are in review until you accept or reject them.
+
+    To hold all before their reveal: GLISK_REVEAL=review, or for a while `glisk lanes hold chain`."""
+    seen = look_at(tokens, contract)
+    tell("held", seen, on_the_board(lambda board: board.hold(seen, person.name(), reason)))
 
 
 @app.command()

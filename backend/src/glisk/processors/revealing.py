@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from glisk import addresses
 from glisk.chain.mint import Contract
 from glisk.chain.rpc.call import RpcTrouble
 from glisk.chain.sending import nonces
@@ -111,8 +112,12 @@ class Revealing:
         return [Periodic("finish reveals", TENDING, run)]
 
     async def finish(self, link: Link) -> None:
-        for row in await link.fetch(UNFINISHED):
-            sender = await self.keepers.of(row["chain_id"])
+        """And what the keepers have left is looked at, for people."""
+        configured = {chain for chain, _ in addresses.contracts_in(self.settings.contracts) if chain}
+        unfinished = {row["chain_id"] for row in await link.fetch(UNFINISHED)}
+        for chain_id in configured | unfinished | set(self.keepers.senders):
+            sender = await self.keepers.of(chain_id)
+            await sender.means(link)
             for nonce in await nonces.open_ones(link, sender.wallet):
                 await sender.ended(link, nonce, "periodic")
 

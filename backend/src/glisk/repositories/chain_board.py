@@ -14,8 +14,11 @@ READ = """
     SELECT chain_id AS chain, contract_address AS contract, NULLIF(head_no, -1) AS head, tip_no AS tip, confirmed_no AS confirmed,
       NULLIF(safe_no, -1) AS safe, GREATEST(head_no - tip_no, 0) AS tip_lag, GREATEST(head_no - confirmed_no, 0) AS confirmed_lag,
       round(extract(epoch FROM now() - updated_at))::bigint AS seconds_ago, all_tokens - orphaned AS tokens, orphaned, undecodable,
-      reorgs, last_reorg_at, halted, alarm
-    FROM chain_cursor c,
+      reorgs, last_reorg_at, keeper, balance, reveals_left, halted, alarm
+    FROM chain_cursor c LEFT JOIN LATERAL (
+      SELECT address AS keeper, trim_scale(round(balance_wei / 1e18, 6))::text AS balance,
+        floor(balance_wei / NULLIF(fee_wei * COALESCE(gas_per_token, 95000), 0))::text AS reveals_left
+      FROM chain_sender s WHERE s.chain_id = c.chain_id ORDER BY seen_at DESC LIMIT 1) AS k ON true,
       LATERAL (SELECT count(*) AS all_tokens FROM tokens_s0 t
                WHERE t.chain_id = c.chain_id AND t.contract_address = c.contract_address) AS x,
       LATERAL (SELECT count(*) AS orphaned FROM tokens_s0 t

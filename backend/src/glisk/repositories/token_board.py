@@ -39,7 +39,9 @@ ONE = """
 SEEN = """
     SELECT id, epoch, chain_id, contract_address, token_id::text, status, finished_at IS NULL AS is_open,
       num_nulls(image_url, image_key, image_sha256, image_mime) = 0 AS is_whole,
-      num_nulls(image_url, image_key) = 0 AS is_drawn, num_nulls(image_cid, metadata_cid) = 0 AS is_pinned
+      num_nonnulls(image_url, image_key, image_sha256, image_mime) = 0 AS is_blank,
+      num_nulls(image_url, image_key) = 0 AS is_drawn, num_nulls(image_cid, metadata_cid) = 0 AS is_pinned,
+      EXISTS (SELECT FROM attempts a WHERE a.item_id = tokens_s0.id AND a.step = 'revealing' AND a.outcome = 'open') AS is_sent
     FROM tokens_s0"""
 OF_COLLECTION = "($1::text IS NULL OR contract_address = $1) AND ($2::bigint IS NULL OR chain_id = $2)"
 NAMED = f"{SEEN} WHERE {OF_COLLECTION} AND token_id = ANY ($3::text[]::numeric[]) ORDER BY id"
@@ -70,8 +72,10 @@ class Seen(Struct, frozen=True):
     status: str
     is_open: bool
     is_whole: bool  # its picture, with all that the next step needs of it
+    is_blank: bool  # nothing was drawn
     is_drawn: bool
     is_pinned: bool
+    is_sent: bool  # its reveal is on its way
 
 
 class Not(Struct, frozen=True):
@@ -111,12 +115,16 @@ class TokenBoard(Board):
         return row | {"token_id": row.pop("number"), "image_sha256": row.pop("sha256")}
 
     async def accept(self, tokens: Sequence[Seen], actor: str, reason: str | None = None) -> Outcome:
-        """Out of review, with the picture that is there."""
+        """Out of review, with the picture that is there, to the first step whose facts are missing."""
         return await self.send_on(tokens, accepted, actor, reason)
 
     async def reject(self, tokens: Sequence[Seen], actor: str, reason: str | None = None) -> Outcome:
         """Out of review, to be drawn again."""
         return await self.send_on(tokens, rejected, actor, reason)
+
+    async def hold(self, tokens: Sequence[Seen], actor: str, reason: str | None = None) -> Outcome:
+        """Into review, from wherever they are."""
+        return await self.send_on(tokens, held, actor, reason)
 
     async def retry(self, tokens: Sequence[Seen], actor: str, reason: str | None = None) -> Outcome:
         """From `failed` to the first step whose facts are missing."""
@@ -169,7 +177,15 @@ def by_way(tokens: Iterable[Seen], way: Way) -> dict[tuple[str, str], list[Seen]
 def accepted(token: Seen) -> str | Not:
     if token.status != REVIEW:
         return Not(f"{token.status}, not in review")
-    return TO_PIN if token.is_whole else Not("its picture is not all there; reject it, and another is drawn")
+    if token.is_whole or token.is_blank:
+        return first_missing(is_drawn=token.is_drawn, is_pinned=token.is_pinned)
+    return Not("its picture is not all there; reject it, and another is drawn")
+
+
+def held(token: Seen) -> str | Not:
+    if not token.is_open or token.status == REVIEW:
+        return Not(f"already {token.status}")
+    return Not("its reveal is on its way, and cannot be called back") if token.is_sent else REVIEW
 
 
 def rejected(token: Seen) -> str | Not:
