@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -53,7 +52,6 @@ class Signed(Struct, frozen=True):
     fees: Fees
     content: bytes
     state: str = "live"
-    age: timedelta = timedelta()
 
 
 class Ended(Struct, frozen=True):
@@ -130,9 +128,7 @@ async def between(link: Link, wallet: Wallet, first: int, last: int) -> list[Sig
 
 def as_signed(row: Any) -> Signed:
     fees = Fees(int(row["max_fee_wei"]), int(row["tip_wei"]))
-    return Signed(
-        *(row["nonce"], row["hash"], row["raw"], row["gas_limit"], fees, row["content"], row["state"], row["age"])
-    )
+    return Signed(*(row["nonce"], row["hash"], row["raw"], row["gas_limit"], fees, row["content"], row["state"]))
 
 
 async def content(link: Link, wallet: Wallet, nonce: int) -> Content:

@@ -39,7 +39,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::numeric, $9::text::numeric, $10)
 UPDATE chain_tx SET state = 'replaced' WHERE hash = $1 AND state = 'live' RETURNING hash
 
 -- name: transactions (chain, sender, first nonce, last nonce)
-SELECT nonce, hash, content, raw, gas_limit, max_fee_wei::text, tip_wei::text, state, now() - created_at AS age FROM chain_tx
+SELECT nonce, hash, content, raw, gas_limit, max_fee_wei::text, tip_wei::text, state FROM chain_tx
 WHERE chain_id = $1 AND sender = $2 AND nonce BETWEEN $3 AND $4 ORDER BY nonce, created_at
 
 -- name: nonce (chain, sender, nonce)
