@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_account import Account
 
-from glisk.dev.chain_contract import KEEPER, OWNER
+from glisk.dev.chain_contract import KEEPER, KEEPER_KEY, OWNER
+from glisk.processors.revealing import Revealing
 from tests.chains import STRANGER, a_chain, request
 from tests.revealing import BLOCK_TIME, Stage
 
@@ -111,6 +114,50 @@ async def test_a_stranger_s_key_holds_the_lane_and_says_what_to_do(stage: Stage)
     assert STRANGER in lane["held_reason"]
     assert "setKeeper" in lane["held_reason"]
     assert lane["held_until"] is not None
+
+
+async def test_a_key_that_cannot_be_read_holds_the_lane_and_is_read_by_nobody_who_does_not_reveal(stage: Stage) -> None:
+    await stage.minted(1)
+    gone = stage.settings(reveal_key_file=str(stage.data_dir / "elsewhere.key"))
+    Revealing(gone)  # a supervisor makes one too, and reads no key
+    async with stage.at_work(gone):
+        await stage.until("generation_error LIKE 'A private key cannot be read%'")
+    assert "elsewhere.key" in await stage.value("SELECT held_reason FROM lanes")
+
+
+async def test_the_key_may_be_an_encrypted_keystore(stage: Stage) -> None:
+    await stage.minted(1)
+    store, password = stage.data_dir / "keeper.json", stage.data_dir / "password"
+    for path, text in (
+        (store, json.dumps(Account.encrypt(KEEPER_KEY, "open sesame", iterations=2))),
+        (password, "open sesame\n"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(0o600)
+        path.write_text(text)
+    await stage.revealed(1, stage.settings(reveal_key_file=str(store), reveal_key_password_file=str(password)))
+    assert await stage.uri(1) == "ipfs://metadata-1"
+
+
+async def test_a_token_that_was_drawn_again_is_revealed_again(stage: Stage) -> None:
+    await stage.minted(2)
+    await stage.revealed(2)
+    await stage.connection.execute(
+        "UPDATE tokens_s0 SET status = 'ready', finished_at = NULL, epoch = epoch + 1, metadata_cid = 'another' WHERE token_id = 2"
+    )
+    async with stage.at_work():
+        await stage.until("status = 'revealed' AND token_uri = 'ipfs://another'")
+    assert await stage.uris(1, 2) == ["ipfs://metadata-1", "ipfs://another"]
+
+
+async def test_what_the_keeper_has_left_is_told(stage: Stage) -> None:
+    await stage.minted(3)
+    await stage.revealed(3)
+    row = (await stage.rows("SELECT address, balance_wei, fee_wei, gas_per_token FROM chain_sender"))[0]
+    assert row["address"] == KEEPER
+    assert 0 < row["balance_wei"] <= 10**22
+    assert row["fee_wei"] > 0
+    assert 80_000 < row["gas_per_token"] < 250_000
 
 
 async def test_a_wallet_that_is_nearly_empty_holds_the_lane_until_it_is_filled(stage: Stage) -> None:

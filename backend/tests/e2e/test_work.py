@@ -182,6 +182,20 @@ def test_a_missing_processor_is_told_before_anything_starts(tmp_path: Path) -> N
     assert "Traceback" not in refused.stderr
 
 
+def test_without_a_key_nothing_is_revealed_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_RPC_URLS", "http://127.0.0.1:9")
+    monkeypatch.setenv("GLISK_CONTRACTS", "1:0x" + "ab" * 20)
+    refused = glisk("work", "--process", "revealing", cwd=tmp_path)
+    assert (refused.returncode, "GLISK_REVEAL_KEY_FILE" in refused.stderr) == (2, True)
+    with at_work(tmp_path, command=("work", "--workflow", "token")) as work:
+        work.hears("worker started")
+        work.signal(signal.SIGTERM)
+        code, said = work.ended()
+    assert code == 0
+    assert "pinning through ipfs" in said
+    assert "revealing through" not in said
+
+
 def test_it_refuses_a_schema_that_nobody_migrated(
     tmp_path: Path, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
