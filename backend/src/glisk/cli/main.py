@@ -26,6 +26,7 @@ COMMANDS = {
     "jobs": "jobs",
     "lanes": "lanes",
     "chain": "chain",
+    "verify": "verify",
     "workflows": "workflows",
     "config": "config",
     "explain": "explain",
