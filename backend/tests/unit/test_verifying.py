@@ -17,7 +17,8 @@ from glisk.publishing.manifest import ZERO, Manifest, in_hex, signed
 from glisk.storage.ipfs.cid import RAW, of
 from glisk.verifying import telling
 from glisk.verifying.ids import Ids
-from glisk.verifying.judging import NotNamed, judged, named_in, with_signers
+from glisk.verifying.judging import NotNamed, judged, named_in
+from glisk.verifying.signers import with_signers
 from glisk.verifying.verdict import Problem, Report, Verdict
 
 HERE = Contract(31337, "0x" + "c0" * 20)
@@ -167,7 +168,7 @@ def test_a_report_is_summed_up_in_a_line() -> None:
     verdicts, _ = with_signers([*signed_by(ALICE, BOB), missing(3), hidden], None)
     report = Report(contract=HERE, verdicts=verdicts, gateways=[GATEWAY], signer=ALICE)
     summed_up = "4 tokens: 1 sound, 1 wrong, 1 missing (not revealed: 1) through 1 gateway, signed by " + ALICE
-    assert str(report) == summed_up
+    assert telling.summary(report) == summed_up
 
 
 def test_what_many_tokens_have_in_common_is_one_line_and_what_is_wrong_comes_first() -> None:

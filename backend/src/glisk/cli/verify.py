@@ -47,8 +47,10 @@ def a_contract(text: str) -> str:
 
 
 def a_node(text: str) -> str:
-    if not addresses.is_node(text) or not addresses.questioned([text]):
-        raise typer.BadParameter("A URL like https://host/key is wanted.")
+    try:
+        addresses.nodes_in(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.") from error
     return text
 
 
@@ -145,7 +147,10 @@ def verify(
 
 
 def with_nodes(found: Settings, rpc: Sequence[str] | None) -> Settings:
-    return found.model_copy(update={"rpc_urls": NodeUrls(",".join(dict.fromkeys(rpc)))}) if rpc else found
+    if not rpc:
+        return found
+    urls = dict.fromkeys(addresses.parts_of(",".join(rpc)))
+    return found.model_copy(update={"rpc_urls": NodeUrls(",".join(urls))})
 
 
 async def asked(source: Source, contract: str | None, question: Callable[[Rpc, Contract], Awaitable[Report]]) -> Report:
@@ -199,7 +204,7 @@ def show(report: Report, as_json: bool) -> None:
         output.document(telling.document(report))
         return
     output.rows(telling.rows(report), as_json=False, empty="Nothing is wrong, and nothing is missing.")
-    typer.echo(str(report))
+    typer.echo(telling.summary(report))
     if telling.is_deserted(report):
         through = f"Nothing could be had through {' or '.join(report.gateways)}."
         typer.echo(f"{through} Is it running? Or ask another one: --gateway https://ipfs.io", err=True)

@@ -75,17 +75,20 @@ class Check:
             except Missing as missing:
                 self.problems.append(Problem(kind="missing", what=what, why=str(missing), gateway=gateway.url, cid=cid))
                 continue
-            if await is_true(cid, data):
-                found = keep(data)
-            else:
+            if (kept := await true_part(cid, data, keep)) is None:
                 self.wrong(what, f"the bytes are not those of {cid}", cid, gateway.url)
+            else:
+                found = kept
         return found
 
     def wrong(self, what: What, why: str, cid: str = "", gateway: str = "") -> None:
         self.problems.append(Problem(kind="wrong", what=what, why=why, gateway=gateway, cid=cid))
 
 
-async def is_true(cid: str, data: bytes) -> bool:
-    if len(data) <= SMALL:
-        return unixfs.matches(cid, data)
-    return await asyncio.to_thread(unixfs.matches, cid, data)
+async def true_part(cid: str, data: bytes, keep: Callable[[bytes], T]) -> T | None:
+    """None: these are other bytes."""
+
+    def look() -> T | None:
+        return keep(data) if unixfs.matches(cid, data) else None
+
+    return look() if len(data) <= SMALL else await asyncio.to_thread(look)

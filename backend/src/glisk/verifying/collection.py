@@ -1,4 +1,4 @@
-"""Every token of a collection, several at once, without ever having all of them in memory."""
+"""Every token of a collection, several at once; of each only the verdict stays in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from glisk.errors import NotFollowable
 from glisk.verifying.checking import Check
 from glisk.verifying.gateways import Gateway, Patience, reached
 from glisk.verifying.ids import Ids
-from glisk.verifying.judging import with_signers
+from glisk.verifying.signers import with_signers
 from glisk.verifying.verdict import Problem, Report, Verdict
 
 PAGE = 100  # URIs that are asked for at once
@@ -59,9 +59,11 @@ async def known(rpc: Rpc, contract: Contract, ids: Ids | None) -> Ids:
     code, following, supply = (await rpc.ask(*asked, calls.total_supply(contract, calls.LATEST))).results
     if code == b"":
         raise NotFollowable(f"{contract} has no code: there is no contract at this address.")
-    if ids is None and following is None:
+    if ids is not None:
+        return ids
+    if following is None:
         raise Uncounted(supply)
-    return ids or Ids.of([(1, following - 1)])
+    return Ids.of([(1, following - 1)])
 
 
 class Run:

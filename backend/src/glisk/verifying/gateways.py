@@ -52,8 +52,8 @@ class Gateway:
         if self.silences >= self.patience.silences:
             raise Missing(f"it did not answer {self.patience.silences} times in a row, and is not asked any more")
         try:
-            async with asyncio.timeout(self.patience.whole):
-                found = await self.persistently(f"{self.url}/ipfs/{cid}", limit)
+            async with asyncio.timeout(self.patience.whole) as deadline:
+                found = await self.persistently(f"{self.url}/ipfs/{cid}", limit, deadline.when() or 0.0)
         except TimeoutError:
             self.silences += 1
             raise Missing(f"it did not come within {self.patience.whole:g} s") from None
@@ -63,14 +63,17 @@ class Gateway:
         self.silences = 0
         return found
 
-    async def persistently(self, url: str, limit: int) -> bytes:
-        rest = self.patience.rest
-        for _ in range(self.patience.tries - 1):
+    async def persistently(self, url: str, limit: int, until: float) -> bytes:
+        """Not beyond the end of its time: then what it said last is what is told."""
+        rests = [self.patience.rest * 2**n for n in range(self.patience.tries - 1)]
+        for rest in rests:
             try:
                 return await self.once(url, limit)
             except Passing as passing:
-                await asyncio.sleep(min(max(rest, passing.after), self.patience.longest_rest))
-                rest *= 2
+                pause = min(max(rest, passing.after), self.patience.longest_rest)
+                if asyncio.get_running_loop().time() + pause >= until:
+                    raise
+                await asyncio.sleep(pause)
         return await self.once(url, limit)
 
     async def once(self, url: str, limit: int) -> bytes:

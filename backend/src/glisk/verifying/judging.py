@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from glisk.chain.mint import Contract
@@ -16,11 +14,11 @@ from glisk.errors import BadCid
 from glisk.publishing.canonical import canonical
 from glisk.publishing.manifest import Unsound, checked, provenance_in
 from glisk.storage.ipfs import cid
-from glisk.verifying.verdict import Problem, Verdict, usual_signer
 
 SCHEME = "ipfs://"
 DEEPEST = 100  # lists in lists, in metadata
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+NOT_CANONICAL = "it is not in the canonical form, in which everybody would write the same"
 SHOWN = 120  # characters of what anybody may have written
 
 
@@ -50,16 +48,12 @@ def named_in(uri: str) -> str:
 
 
 def judged(data: bytes, contract: Contract, token_id: int) -> Judged:
-    """Whatever they are."""
+    """Whatever bytes these are."""
     try:
         metadata = parsed(data.decode())
     except ValueError:
         return Judged(["it is not JSON, or none that can be read"])
-    flaws = (
-        []
-        if is_canonical(data, metadata)
-        else ["it is not in the canonical form, which would be the same for everybody"]
-    )
+    flaws = [] if is_canonical(data, metadata) else [NOT_CANONICAL]
     try:
         signer = checked(metadata, contract.chain_id, contract.address, token_id)
     except Unsound as unsound:
@@ -69,7 +63,7 @@ def judged(data: bytes, contract: Contract, token_id: int) -> Judged:
 
 
 def parsed(text: str) -> Any:
-    """Python stops at what is nested too deeply, but no longer once a library of the chain's has raised the limit: then it dies."""
+    """What is nested too deeply would end the process: importing eth_account takes away Python's own limit."""
     depth = 0
     for sign in re.findall(r"[\[\]{}]", STRING.sub("", text)):
         depth += 1 if sign in "[{" else -1
@@ -88,24 +82,6 @@ def is_canonical(data: bytes, metadata: Any) -> bool:
 def image_in(metadata: Any) -> str | None:
     image = metadata.get("image") if isinstance(metadata, dict) else None
     return image if isinstance(image, str) else None
-
-
-def with_signers(verdicts: Sequence[Verdict], wanted: str | None) -> tuple[list[Verdict], str | None]:
-    """Whoever is signed by another than all should be, or than most are, is wrong."""
-    signer = wanted or usual_signer(verdicts)
-    others = Counter(verdict.signer for verdict in verdicts)[signer]
-    than = f"not by {wanted}" if wanted else f"unlike {others:,} other{'s' * (others != 1)}"
-    return [
-        blamed(verdict, f"it is signed by {verdict.signer}, {than}")
-        if verdict.signer not in (None, signer)
-        else verdict
-        for verdict in verdicts
-    ], signer
-
-
-def blamed(verdict: Verdict, why: str) -> Verdict:
-    found = Problem(kind="wrong", what="signature", why=why, cid=named_in(verdict.uri or ""))
-    return msgspec.structs.replace(verdict, problems=[*verdict.problems, found])
 
 
 def shown(uri: str) -> str:

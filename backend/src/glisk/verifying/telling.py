@@ -21,6 +21,16 @@ def rows(report: Report) -> list[dict[str, str]]:
     return sorted(told, key=lambda each: each["found"], reverse=True)
 
 
+def summary(report: Report) -> str:
+    tokens, gateways = len(report.verdicts), len(report.gateways)
+    sound, wrong, missing = (f"{report.count(status):,} {status}" for status in ("sound", "wrong", "missing"))
+    return (
+        f"{tokens:,} token{'s' * (tokens != 1)}: {sound}, {wrong}, {missing} "
+        f"(not revealed: {report.count('not revealed'):,}) through {gateways} gateway{'s' * (gateways != 1)}"
+        f"{f', signed by {report.signer}' if report.signer else ''}"
+    )
+
+
 def without_cid(problem: Problem) -> Problem:
     """As far as it can be the same with others."""
     return msgspec.structs.replace(problem, cid="")

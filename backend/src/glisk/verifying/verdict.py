@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
@@ -60,18 +59,3 @@ class Report(Struct, frozen=True, kw_only=True):
 
     def count(self, status: Status) -> int:
         return sum(verdict.status == status for verdict in self.verdicts)
-
-    def __str__(self) -> str:
-        through = f"{len(self.gateways)} gateway{'s' * (len(self.gateways) != 1)}"
-        signed = f", signed by {self.signer}" if self.signer else ""
-        return (
-            f"{len(self.verdicts):,} token{'s' * (len(self.verdicts) != 1)}: {self.count('sound'):,} sound, "
-            f"{self.count('wrong'):,} wrong, {self.count('missing'):,} missing "
-            f"(not revealed: {self.count('not revealed'):,}) through {through}{signed}"
-        )
-
-
-def usual_signer(verdicts: Sequence[Verdict]) -> str | None:
-    """Whom most tokens are signed by; of equals, who comes first."""
-    found = Counter(verdict.signer for verdict in verdicts if verdict.signer).most_common(1)
-    return found[0][0] if found else None
