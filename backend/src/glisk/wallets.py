@@ -6,8 +6,9 @@ import json
 import os
 import re
 import secrets
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glisk.errors import KeyUnusable
 
@@ -57,21 +58,28 @@ def read(path: Path) -> str:
         raise KeyUnusable(f"{path}: {why}.") from error
 
 
-def wallet(key: str, path: Path) -> LocalAccount:
-    from eth_account import Account  # takes a while to load, and most commands sign nothing
+def library() -> Any:
+    """eth_account: takes a second to load, and most commands sign nothing. Something that it brings along takes away Python's limit of
+    recursion, without which a deeply nested answer of anybody's ends the process: so that is put back."""
+    limit = sys.getrecursionlimit()
+    import eth_account
+    import eth_account.messages
 
+    sys.setrecursionlimit(limit)
+    return eth_account
+
+
+def wallet(key: str, path: Path) -> LocalAccount:
     try:
-        found: LocalAccount = Account.from_key(key)
+        found: LocalAccount = library().Account.from_key(key)
     except ValueError:  # whose words may have the key in them
         raise KeyUnusable(f"{path} holds a number that is no key.") from None
     return found
 
 
 def decrypted(keystore: str, password: str, path: Path) -> LocalAccount:
-    from eth_account import Account
-
     try:
-        key = Account.decrypt(json.loads(keystore), password)
+        key = library().Account.decrypt(json.loads(keystore), password)
     except (ValueError, TypeError, KeyError, NotImplementedError):
         raise KeyUnusable(f"{path}: the password is wrong, or it is no keystore.") from None
     return wallet(key.hex(), path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from glisk import wallets
 from glisk.publishing.canonical import LARGEST, canonical, digest
 from glisk.publishing.commitment import opens
 
@@ -131,24 +132,22 @@ def require_prompt(found: Provenance, prompt: Any) -> None:
 
 def signer_of(found: Provenance) -> str | None:
     """None: it is no signature at all."""
-    from eth_account import Account
+    library = wallets.library()
     from eth_keys.exceptions import BadSignature
 
     try:
         message = signable(msgspec.to_builtins(found))
-        return str(Account.recover_message(message, signature=found.signature)).lower()
+        return str(library.Account.recover_message(message, signature=found.signature)).lower()
     except (BadSignature, ValueError):
         return None
 
 
 def signable(fields: dict[str, Any]) -> SignableMessage:
-    from eth_account.messages import encode_typed_data  # takes a second to load
-
     domain = {"name": "Glisk", "version": "1", "chainId": fields["chain_id"], "verifyingContract": fields["contract"]}
     struct = [{"name": camel(name), "type": TYPES.get(name, "string")} for name in STRUCT]
-    return encode_typed_data(
-        domain, {"Provenance": struct}, {camel(name): typed(name, fields[name]) for name in STRUCT}
-    )
+    values = {camel(name): typed(name, fields[name]) for name in STRUCT}
+    found: SignableMessage = wallets.library().messages.encode_typed_data(domain, {"Provenance": struct}, values)
+    return found
 
 
 def typed(name: str, value: Any) -> Any:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
-import msgspec
-
 from glisk.chain import calls
 from glisk.chain.mint import Contract
-from glisk.chain.rpc.call import Call
 from glisk.chain.rpc.endpoint import together
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.sending import asking
@@ -89,9 +85,9 @@ class Run:
         return sorted(self.found, key=lambda verdict: verdict.token_id)
 
     async def uris(self) -> AsyncIterator[Uri]:
-        (placeholder,) = (await self.rpc.ask(tolerant(asking.placeholder_of(self.contract.address)))).results
+        (placeholder,) = (await self.rpc.ask(asking.placeholder_of(self.contract.address))).results
         for page in pages(self.ids, PAGE):
-            asked = [tolerant(asking.uri_of(self.contract.address, token_id)) for token_id in page]
+            asked = [asking.uri_of(self.contract.address, token_id) for token_id in page]
             for token_id, uri in zip(page, (await self.rpc.ask(*asked)).results, strict=True):
                 yield token_id, uri, uri not in ("", placeholder)
 
@@ -103,18 +99,6 @@ class Run:
         if not is_revealed:
             return Verdict(token_id=token_id, uri=uri, is_revealed=False)
         return await Check(self.gateways, self.contract, token_id).verdict(uri)
-
-
-def tolerant(call: Call[str | None]) -> Call[str | None]:
-    """A contract that answers with what is no text has none; that is not the node's fault."""
-
-    def read(raw: msgspec.Raw) -> str | None:
-        try:
-            return call.read(raw)
-        except ValueError:
-            return None
-
-    return replace(call, read=read)
 
 
 def pages(ids: Iterable[int], size: int) -> Iterable[list[int]]:

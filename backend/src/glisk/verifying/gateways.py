@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from glisk import __version__
-from glisk.providers import pauses
+from glisk import __version__, pauses
 
 PASSING = (408, 425, 429)  # and whatever is the server's own fault
 REDIRECTS = 5

@@ -63,7 +63,7 @@ def judged(data: bytes, contract: Contract, token_id: int) -> Judged:
 
 
 def parsed(text: str) -> Any:
-    """What is nested too deeply would end the process: importing eth_account takes away Python's own limit."""
+    """Nothing that is nested so deeply that going through it would fail."""
     depth = 0
     for sign in re.findall(r"[\[\]{}]", STRING.sub("", text)):
         depth += 1 if sign in "[{" else -1

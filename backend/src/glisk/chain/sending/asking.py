@@ -138,14 +138,13 @@ def an_address(raw: msgspec.Raw) -> str | None:
 
 
 def a_string(raw: msgspec.Raw) -> str | None:
-    """The one string that a function returns: where it starts, how long it is, and its bytes."""
+    """The one string that a function returns: where it starts, how long it is, and its bytes. None for a contract that answers with
+    nothing, or with something else: that is not the node's fault."""
     data = bytes.fromhex(msgspec.json.decode(raw, type=str)[2:])
     start = int.from_bytes(data[:32])
     length = int.from_bytes(data[start : start + 32])
     text = data[start + 32 : start + 32 + length]
-    if len(data) < 64 or len(text) != length:
-        raise ValueError(f"{len(data)} bytes are no string")
-    return text.decode("utf-8", "replace")
+    return text.decode("utf-8", "replace") if len(data) >= 64 and len(text) == length else None
 
 
 def settled_block(head: int, safe: int | None, confirmations: int) -> int:
