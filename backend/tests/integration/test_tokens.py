@@ -401,3 +401,12 @@ async def test_a_token_is_shown_with_all_that_happened_to_it(board: TokenBoard, 
 async def test_a_hash_is_shown_as_people_write_it(board: TokenBoard, connection: Any) -> None:
     id = await standing(connection, "uploading")
     assert (await board.whole(id))["image_sha256"] == bytes(range(32)).hex()
+
+
+async def test_hashes_are_shown_as_people_look_them_up_and_the_salt_not_at_all(
+    board: TokenBoard, connection: Any
+) -> None:
+    id = await standing(connection, "revealed", reveal_tx=bytes(range(32)), prompt_salt=bytes(32))
+    shown = await board.whole(id)
+    assert shown["reveal_tx"] == "0x" + bytes(range(32)).hex()
+    assert "prompt_salt" not in shown

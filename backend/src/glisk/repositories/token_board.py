@@ -110,9 +110,12 @@ class TokenBoard(Board):
         return await self.seen(EVERY_FAILED, of.contract, of.chain)
 
     async def whole(self, id: int) -> dict[str, Any]:
-        """Everything on it, as it can be shown."""
+        """Everything on it, as it can be shown: without the salt, which is for its author to tell."""
         (row,) = await self.listed(ONE, id)
-        return row | {"token_id": row.pop("number"), "image_sha256": row.pop("sha256")}
+        del row["prompt_salt"]
+        shown = {"token_id": row.pop("number"), "image_sha256": row.pop("sha256")}
+        hashes = {name: f"0x{value.hex()}" for name, value in row.items() if isinstance(value, bytes)}
+        return row | hashes | shown
 
     async def accept(self, tokens: Sequence[Seen], actor: str, reason: str | None = None) -> Outcome:
         """Out of review, with the picture that is there, to the first step whose facts are missing."""
