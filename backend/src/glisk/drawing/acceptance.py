@@ -44,6 +44,7 @@ class Acceptance:
             await self.require_no_twin(claim, judgement.fingerprint, picture)
         facts = subject.facts(await self.stored(picture, data), attempt.prompt_source)
         details = {"sha256": sha256(picture.data).hexdigest(), "bytes": len(picture.data), "gate": judgement.reason}
+        details |= {"version": picture.version} if picture.version else {}
         closes = Closing(attempt.id, "done", picture.cost, details=details)
         is_sound = judgement.verdict == "pass"
         return Done(facts, closes) if is_sound else Review(judgement.reason, facts, closes)

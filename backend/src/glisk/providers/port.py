@@ -33,11 +33,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The bytes as the provider made them, where it keeps them (if it does), and what it charged (if it says)."""
+    """The bytes as the provider made them, where it keeps them (if it does), what it charged and which version of the model drew it
+    (if it says)."""
 
     data: bytes
     url: str | None = None
     cost: Decimal | None = None
+    version: str = ""
 
 
 class Painter(Protocol):

@@ -11,7 +11,7 @@ from glisk.engine.store import Fetch
 VERSIONED = re.compile(r"(?:(.+):)?([0-9a-f]{64})")
 # The picture that was accepted last; a token that was drawn again has several.
 ORIGIN = """
-    SELECT drawn.provider, drawn.model, drawn.seed, drawn.prompt, drawn.prompt_source, drawn.receipt,
+    SELECT drawn.provider, drawn.model, drawn.details ->> 'version' AS version, drawn.seed, drawn.prompt, drawn.prompt_source, drawn.receipt,
       COALESCE(drawn.finished_at, t.detected_at) AS made_at, a.wallet_address AS author, a.prompt_disclosure AS choice
     FROM tokens_s0 t JOIN authors a ON a.author_id = t.author_id
     LEFT JOIN LATERAL (SELECT * FROM attempts WHERE item_id = t.id AND step = 'generating' AND outcome = 'done'
@@ -38,7 +38,8 @@ class Origin:
 
 async def origin_of(fetch: Fetch, item_id: int) -> Origin:
     (row,) = await fetch(ORIGIN, item_id)
-    model, version = versioned(row["model"] or "")
+    model, asked = versioned(row["model"] or "")
+    version = row["version"] or asked
     known = {name: row[name] for name in ("seed", "prompt", "prompt_source", "receipt", "made_at", "author", "choice")}
     return Origin(row["provider"] or "", model, version, **known)
 

@@ -68,7 +68,7 @@ class Replicate:
         except ProviderFailed as error:
             error.cost = cost  # the picture is lost, the money too
             raise
-        return Picture(data, None if url.startswith("data:") else url, cost)
+        return Picture(data, None if url.startswith("data:") else url, cost, prediction.version)
 
     async def abandon(self, order: Order, receipt: Receipt) -> Decimal | None:
         """An order without a receipt may still be there. One that is over cannot be stopped any more, and was paid."""

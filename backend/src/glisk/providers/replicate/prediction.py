@@ -17,3 +17,4 @@ class Prediction(Struct, frozen=True):
     logs: str
     seconds: float
     created_at: str
+    version: str = ""

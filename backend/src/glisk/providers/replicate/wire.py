@@ -72,7 +72,8 @@ async def read(answer: Awaitable[T], unreadable: type[ProviderError]) -> T:
 def seen(found: package.Prediction) -> Prediction:
     seconds = (found.metrics or {}).get("predict_time") or 0.0
     asked, logs, created = found.input or {}, found.logs or "", found.created_at or ""
-    return Prediction(found.id, found.status, asked, found.output, found.error, logs, float(seconds), created)
+    told = (asked, found.output, found.error, logs, float(seconds), created, found.version or "")
+    return Prediction(found.id, found.status, *told)
 
 
 class Wire(httpx.AsyncBaseTransport):
