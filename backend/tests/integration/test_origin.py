@@ -43,6 +43,14 @@ async def test_it_is_what_the_accepted_attempt_asked_for(link: Link, connection:
     assert origin.made_at == finished
 
 
+async def test_the_version_is_the_one_that_the_provider_names(link: Link, connection: Any) -> None:
+    item = await a_token_row(connection, **DRAWN)
+    await drawn(link, item, model="owner/name")
+    assert (await origin_of(link.fetch, item)).version == ""
+    await connection.execute("UPDATE attempts SET details = '{"version": "dp-7"}'")
+    assert (await origin_of(link.fetch, item)).version == "dp-7"
+
+
 async def test_a_picture_that_came_another_way_is_unknown(link: Link, connection: Any) -> None:
     item = await a_token_row(connection, image_url=IMAGE)
     origin = await origin_of(link.fetch, item)
