@@ -1,5 +1,5 @@
 // What the importer and the CAR reader of the JavaScript side make of the same bytes.
-// Given as JSON: files [{path, chunk, width, car}]; told as JSON: for each its root, its blocks, and what the CAR holds.
+// Given on standard input as JSON: files [{path, chunk, width, car}]; told as JSON: for each its root, its blocks, and what the CAR holds.
 import { readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { CarReader } from '@ipld/car'
@@ -41,5 +41,5 @@ async function unpacked (path) {
 }
 
 const told = []
-for (const file of JSON.parse(process.argv[1])) told.push({ imported: await imported(file), unpacked: await unpacked(file.car) })
+for (const file of JSON.parse(readFileSync(0))) told.push({ imported: await imported(file), unpacked: await unpacked(file.car) })
 process.stdout.write(JSON.stringify(told))

@@ -65,7 +65,8 @@ def require_the_same(files: list[tuple[bytes, Profile]], folder: Path) -> None:
 def told_by_node(orders: list[dict[str, str | int]]) -> list[Told]:
     path = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])  # node may come from our own set-up
     run = subprocess.run(
-        ["node", "--input-type=module", "--eval", SCRIPT, msgspec.json.encode(orders).decode()],
+        ["node", "--input-type=module", "--eval", SCRIPT],
+        input=msgspec.json.encode(orders),
         cwd=CONTRACTS,
         env={**os.environ, "PATH": path},
         capture_output=True,
