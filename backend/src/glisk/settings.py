@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import os
 import re
 from decimal import Decimal
@@ -21,6 +22,7 @@ from glisk.prompts import prompt_problem
 
 PREFIX = "GLISK_"
 FILLED_IN = ("collection", "token_id", "author", "model", "provider", "seed", "prompt", "tag")
+LARGEST = 2**53 - 1  # whole number that every reader of JSON keeps exactly
 ELSEWHERE = {"replicate_api_token": "REPLICATE_API_TOKEN"}
 
 
@@ -98,6 +100,8 @@ def known_pinners(value: str) -> str:
 
 
 def a_template(value: str) -> str:
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise ValueError("text is wanted: half of a sign (\\ud800 to \\udfff alone) is none")
     try:
         fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(value)]
     except ValueError as error:
@@ -120,9 +124,17 @@ def traits(value: Any) -> Any:
             raise ValueError(
                 f'attributes like {{"trait_type": "Model", "value": "{{model}}"}} are wanted, not {trait!r}'
             )
-        for text in (part for part in trait.values() if isinstance(part, str)):
-            a_template(text)
+        for part in trait.values():
+            a_template(part) if isinstance(part, str) else a_number(part)
     return value
+
+
+def a_number(value: Any) -> None:
+    """Which the metadata can carry; or nothing, and then the attribute is left out."""
+    if isinstance(value, list | dict) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"text or a number is wanted, not {value!r}")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError(f'a whole number beyond 2^53 is written as text, like "{value}"')
 
 
 class Settings(BaseSettings):

@@ -8,6 +8,7 @@ import pytest
 
 from glisk import addresses, settings
 from glisk.errors import BadSettings
+from glisk.publishing.canonical import canonical
 
 
 def problems(root: Path) -> list[str]:
@@ -242,3 +243,32 @@ def test_how_a_chain_is_followed_has_its_limits(
     (problem,) = problems(tmp_path)
     assert problem.startswith(f"GLISK_{name} is ")
     assert "schlüssel" not in problem
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("NaN", "text or a number is wanted, not nan"),
+        ("-Infinity", "text or a number is wanted, not -inf"),
+        ("1e999", "text or a number is wanted, not inf"),
+        ("9007199254740992", 'beyond 2^53 is written as text, like "9007199254740992"'),
+        ("-9007199254740992", "beyond 2^53 is written as text"),
+        ('["a", "b"]', "text or a number is wanted, not ['a', 'b']"),
+        ('"\\ud800"', "half of a sign"),
+        ('"{colour}"', "{colour} is not filled in"),
+    ],
+)
+@pytest.mark.parametrize("field", ["value", "max_value"])
+def test_an_attribute_that_no_metadata_could_carry_is_told_at_the_start(
+    field: str, value: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLISK_TOKEN_ATTRIBUTES", f'[{{"trait_type": "Size", "value": 1, "{field}": {value}}}]')
+    (problem,) = problems(tmp_path)
+    assert complaint in problem
+    assert problem.startswith("GLISK_TOKEN_ATTRIBUTES")
+
+
+@pytest.mark.parametrize("value", ["9007199254740991", "-0.5", "1e300", "true", '"{seed}"', "null"])
+def test_an_attribute_may_be_text_or_a_number(value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_TOKEN_ATTRIBUTES", f'[{{"trait_type": "Size", "value": {value}}}]')
+    assert canonical(settings.load(tmp_path).token_attributes)
