@@ -472,15 +472,16 @@ class TestBucket:
         assert asked == ["PUT True", "PUT False"]
 
     @pytest.mark.parametrize(
-        ("refusal", "there", "length", "asked"),
+        ("refusal", "there", "body", "asked"),
         [
-            (412, 200, 8, ["PUT", "HEAD"]),
-            (412, 200, 5, ["PUT", "HEAD", "PUT"]),
-            (409, 404, 0, ["PUT", "HEAD", "PUT"]),  # somebody else was putting it, and did not
+            (412, 200, b"an image", ["PUT", "GET"]),
+            (412, 200, b"an im", ["PUT", "GET", "PUT"]),
+            (412, 200, b"an omage", ["PUT", "GET", "PUT"]),  # as long, and yet damaged
+            (409, 404, b"", ["PUT", "GET", "PUT"]),  # somebody else was putting it, and did not
         ],
     )
-    async def test_what_is_there_already_is_replaced_only_if_it_is_not_as_long(
-        self, refusal: int, there: int, length: int, asked: list[str]
+    async def test_what_is_there_already_is_replaced_only_if_it_is_not_the_same(
+        self, refusal: int, there: int, body: bytes, asked: list[str]
     ) -> None:
         seen = list[str]()
 
@@ -488,7 +489,7 @@ class TestBucket:
             seen.append(method)
             if "if-none-match" in head:
                 return refusal, {}, b""
-            return there if method == "HEAD" else 200, {**FILE, "Content-Length": str(length)}, b""
+            return (there, FILE, body) if method == "GET" else (200, FILE, b"")
 
         async with answering(answer) as url:
             await put(bucket(url))

@@ -49,7 +49,7 @@ class Bucket:
         try:
             await self.write(key, data, mime, "create")
         except AlreadyExistsError:
-            if await self.size(key) != len(data):
+            if not await self.holds(key, data):
                 await self.write(key, data, mime, "overwrite")
         except GenericError as error:
             if status_in(str(error)) != 501:
@@ -61,11 +61,13 @@ class Bucket:
         attributes: Attributes = {"Content-Type": mime, "Cache-Control": FOREVER}
         await obstore.put_async(self.store, str(key), data, mode=mode, use_multipart=False, attributes=attributes)
 
-    async def size(self, key: Key) -> int | None:
+    async def holds(self, key: Key, data: bytes) -> bool:
+        """The name alone proves nothing: somebody may have spoiled what lies there."""
         try:
-            return (await obstore.head_async(self.store, str(key)))["size"]
+            found = await obstore.get_async(self.store, str(key))
         except FileNotFoundError:
-            return None  # "already there" may also have meant that somebody else was putting it
+            return False  # "already there" may also have meant that somebody else was putting it
+        return found.meta["size"] == len(data) and bytes(await found.bytes_async()) == data
 
     def link(self, key: Key, expires: timedelta) -> str | None:
         return obstore.sign(self.store, "GET", str(key), min(expires, LONGEST_LINK))
