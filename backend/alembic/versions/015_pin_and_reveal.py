@@ -92,7 +92,7 @@ def upgrade() -> None:
     )
     op.execute(AUTHORS)
     op.execute(PINS)
-    op.execute("CREATE INDEX pins_due ON pins (check_at)")
+    op.execute("CREATE INDEX pins_due ON pins (pinner, check_at)")
     op.execute("CREATE INDEX pins_item ON pins (item_id)")
     op.execute(CHAIN_SENDER)
     op.execute(CHAIN_NONCE)

@@ -147,7 +147,7 @@ class Pin(SQLModel, table=True):
     """A CID, and a place where it is to be."""
 
     __tablename__ = "pins"
-    __table_args__: ClassVar[Any] = (Index("pins_due", "check_at"), Index("pins_item", "item_id"))
+    __table_args__: ClassVar[Any] = (Index("pins_due", "pinner", "check_at"), Index("pins_item", "item_id"))
 
     cid: str = Field(primary_key=True, sa_type=Text)
     pinner: str = Field(primary_key=True, sa_type=Text)
