@@ -151,6 +151,35 @@ async def test_a_replica_is_made_by_and_by(house: House, pinata: Pinata, kubo: K
     assert about((await house.row("kubo"))["due_in"], 24 * 60)
 
 
+async def test_a_pinner_that_comes_later_gets_what_was_pinned_before(
+    house: House, pinata: Pinata, kubo: Kubo, kubo_service: PinControl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [await house.file(str(n).encode()) for n in range(7)]
+    await house.pinned(pinata, *files)
+    monkeypatch.setattr(tending, "SPREAD", 3)
+    tender, before = house.tending(pinata, kubo), await house.row("pinata")
+    await tender.run()
+    assert len(kubo_service.cids()) == 3, "a few at a time"
+    await tender.run()
+    await tender.run()
+    assert sorted(kubo_service.cids()) == sorted(file.cid for file in files)
+    await tender.run()
+    await tender.run()
+    assert len(kubo_service.log("import")) == 7, "each once"
+    assert {**await house.row("pinata"), "due_in": None} == {**before, "due_in": None}
+
+
+async def test_a_pinner_that_takes_the_place_of_another_gets_everything(
+    house: House, pinata: Pinata, kubo: Kubo, kubo_service: PinControl
+) -> None:
+    file = await house.file()
+    await house.pinned(pinata, file)
+    await house.tending(kubo).run()
+    assert kubo_service.cids() == [file.cid]
+    row = await house.row("kubo")
+    assert (row["object_key"], row["label"], row["is_there"]) == (file.object_key, file.label, True)
+
+
 async def test_who_is_pinned_again_keeps_one_row_that_starts_anew(house: House, pinata: Pinata) -> None:
     file = await house.file()
     await house.pinned(pinata, file, others=("kubo",))

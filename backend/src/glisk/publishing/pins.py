@@ -21,6 +21,15 @@ SELECT f.cid, p.name, $1, f.object_key, f.label
 FROM unnest($3::text[], $4::text[], $5::text[]) AS f (cid, object_key, label), unnest($2::text[]) AS p (name)
 ORDER BY f.cid, p.name
 ON CONFLICT DO NOTHING"""
+# A pinner may have been added later than what it is to have was pinned. Who has a row already keeps it as it is.
+SPREAD = """
+WITH next AS MATERIALIZED (
+  SELECT DISTINCT ON (cid) cid, item_id, object_key, label FROM pins WHERE cid > $2 ORDER BY cid LIMIT $3),
+added AS (
+  INSERT INTO pins (cid, pinner, item_id, object_key, label)
+  SELECT n.cid, p.name, n.item_id, n.object_key, n.label FROM next AS n, unnest($1::text[]) AS p (name) ORDER BY n.cid, p.name
+  ON CONFLICT DO NOTHING)
+SELECT CASE count(*) WHEN $3 THEN max(cid) ELSE '' END FROM next"""
 # Nobody else takes them before the lease is over; should we end before that, somebody does then.
 TAKE = """
 WITH due AS MATERIALIZED (
@@ -74,6 +83,12 @@ async def kept(
     await fetch(KEEP, item, pinner, *columns, check_after)
     if others:
         await fetch(WANT, item, list(others), *columns)
+
+
+async def spread(fetch: Fetch, pinners: Sequence[str], after: str, limit: int) -> str:
+    """Whatever is pinned anywhere is to be at each of these: the next so many CIDs. The last of them; empty at the end."""
+    ((last,),) = await fetch(SPREAD, list(pinners), after, limit)
+    return str(last)
 
 
 async def taken(fetch: Fetch, pinners: Sequence[str], limit: int, lease: timedelta) -> list[Due]:

@@ -34,6 +34,7 @@ log = structlog.get_logger()
 
 EVERY = timedelta(seconds=10)
 BATCH = 4  # at once; their files are in memory
+SPREAD = 1000  # CIDs a run, round and round; a few milliseconds
 LEASE = timedelta(minutes=20)  # longer than looking, reading and putting may take together
 AT_A_STRETCH_S = 30.0  # then other periodic work has its turn
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(hours=1)
@@ -83,10 +84,12 @@ class Tending:
     def __init__(self, link: Link, pinners: Sequence[Pinner], objects: Objects, check_after: timedelta) -> None:
         self.link, self.objects, self.check_after = link, objects, check_after
         self.places = {pinner.name: Place(pinner) for pinner in pinners}
+        self.spread = ""  # up to this CID
 
     async def run(self) -> None:
         """What is due, as far as it can be done for now."""
         end = time.monotonic() + AT_A_STRETCH_S
+        self.spread = await pins.spread(self.link.fetch, list(self.places), self.spread, SPREAD)
         while time.monotonic() < end and await self.once():
             pass
 
