@@ -325,6 +325,24 @@ async def test_a_token_that_has_nothing_but_an_address_is_fetched_marked_stored_
     assert provenance["image_sha256"] == f"0x{sha256(picture).hex()}"
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(404, b"gone"), (410, b"gone"), (403, b"this link has expired"), (200, b"<html>Not found</html>")],
+    ids=["404", "410", "403", "a page"],
+)
+async def test_a_picture_that_is_nowhere_fails_with_what_to_do(
+    status: int, body: bytes, archive: Archive, service: PinControl
+) -> None:
+    async with answering(lambda method, head: (status, LOST, body)) as url:
+        await archive.drawn(image_url=url)
+        shutil.rmtree(archive.data_dir / "objects")
+        row = await archive.worked("status = 'failed'")
+    assert url in row["generation_error"]
+    assert row["image_key"] in row["generation_error"]
+    assert row["generation_error"].endswith("then: glisk tokens retry")
+    assert service.cids() == []
+
+
 async def test_another_picture_at_the_same_address_is_not_taken(archive: Archive, service: PinControl) -> None:
     async with answering(lambda method, head: (200, {}, a_picture(99))) as url:
         await archive.drawn(image_url=url)

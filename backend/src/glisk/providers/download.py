@@ -41,18 +41,19 @@ async def fetched(client: httpx.AsyncClient, url: str) -> bytes:
     if url.startswith("data:"):
         return inline(url)
     found: bytes | None = None
-    problem = ""
+    problem: Exception | None = None
     for rest in (REST_S * 2**n for n in range(TRIES)):
         try:
             async with asyncio.timeout(DEADLINE_S):
                 if is_whole(found := await once(client, url)):
                     return found
         except (httpx.HTTPError, TimeoutError) as error:
-            problem = str(error) or type(error).__name__
+            problem = error
         await asyncio.sleep(rest)
     if found is not None:
         return found  # so it is
-    raise NotArrived(f"The picture did not arrive: {problem}", provider_code="download")
+    said = str(problem) or type(problem).__name__
+    raise NotArrived(f"The picture did not arrive: {said}", provider_code="download") from problem
 
 
 async def once(client: httpx.AsyncClient, url: str) -> bytes:

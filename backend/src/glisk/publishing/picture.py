@@ -6,13 +6,17 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
 from msgspec import Struct
 
-from glisk.errors import ObjectDamaged, ObjectMissing, ProviderFailed
+from glisk.errors import NotArrived, ObjectDamaged, ObjectMissing, ProviderFailed
 from glisk.images.mark import marked
 from glisk.images.sniff import sniff
 from glisk.providers.download import Downloads
 from glisk.storage.objects import Objects
+
+GONE = (403, 404, 410)  # links expire with any of these, and nobody can be asked for another
+BRING_BACK = "Bring it back into the storage of images from a backup, then: glisk tokens retry"
 
 
 class Picture(Struct, frozen=True):
@@ -43,15 +47,31 @@ class Pictures:
         try:
             found = await self.downloads.fetched(row["image_url"])
             data = await asyncio.to_thread(marked, found)
-        except (ProviderFailed, ValueError) as error:
-            raise ObjectMissing(f"At {row['image_url'][:200]} there is no picture.") from error
+        except NotArrived as error:
+            if is_gone(error):
+                raise lost(row, "is no picture any more") from error
+            raise
+        except (ProviderFailed, ValueError, httpx.InvalidURL) as error:
+            raise lost(row, "is no picture") from error
         kind = sniff(data)
         assert kind, "what could be marked is of a kind we know"
         stored = await self.objects.put(data, kind.mime, kind.extension)
         if row["image_key"] not in (None, stored.key):
-            raise ObjectMissing(f"{row['image_key']} is lost, and at its provider there is another picture by now.")
+            raise lost(row, "is another picture by now")
         facts = {"image_key": stored.key, "image_sha256": bytes.fromhex(stored.sha256), "image_mime": kind.mime}
         return Picture(data, stored.key, facts)
 
     async def close(self) -> None:
         await self.downloads.close()
+
+
+def is_gone(error: NotArrived) -> bool:
+    """As its host says, which is not just away."""
+    return isinstance(error.__cause__, httpx.HTTPStatusError) and error.__cause__.response.status_code in GONE
+
+
+def lost(row: Mapping[str, Any], instead: str) -> ObjectMissing:
+    stored = f"{row['image_key']} is lost, and at" if row["image_key"] else "At"
+    return ObjectMissing(
+        f"{stored} {row['image_url'][:200]} there {instead}.", fix=BRING_BACK if row["image_key"] else ""
+    )
