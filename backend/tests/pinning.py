@@ -51,8 +51,13 @@ class Archive:
     data_dir: Path
 
     def settings(self, **changes: Any) -> Settings:
-        urls = {"pinata_url": self.service.url, "pinata_upload_url": self.service.url}
-        return Settings(**({"data_dir": self.data_dir, "pinata_jwt": SecretStr(JWT), **urls} | changes))
+        usual: dict[str, Any] = {
+            "data_dir": self.data_dir,
+            "pinata_jwt": SecretStr(JWT),
+            "pinata_url": self.service.url,
+            "pinata_upload_url": self.service.url,
+        }
+        return Settings(**(usual | changes))
 
     @property
     def objects(self) -> Objects:

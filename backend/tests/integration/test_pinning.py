@@ -130,6 +130,30 @@ async def test_two_workers_pin_each_token_once(archive: Archive, service: PinCon
     assert (len(service.log("upload")), len(service.cids())) == (40, 40)
 
 
+async def test_two_tokens_may_have_the_same_picture(archive: Archive, service: PinControl) -> None:
+    await archive.drawn(1)
+    first = await archive.row()
+    same = {name: first[name] for name in ("image_key", "image_sha256")}
+    await archive.drawn(2, **same)
+    row = await archive.pinned(n=2)
+    other = await archive.row(2)
+    assert row["image_cid"] == other["image_cid"]
+    assert row["metadata_cid"] != other["metadata_cid"]
+    assert len(service.cids()) == 3
+
+
+@pytest.mark.parametrize("pinner", ["pinata", "kubo"])
+@pytest.mark.parametrize("name", ['Über ☕ "quoted" 50%', "../../etc", "a\r\nX-Header: b"])
+async def test_a_collection_may_be_called_anything(
+    name: str, pinner: str, archive: Archive, service: PinControl, kubo: PinControl
+) -> None:
+    await archive.drawn()
+    row = await archive.pinned(archive.settings(collection_name=name, pinners=pinner, kubo_url=kubo.url))
+    pins = (service if pinner == "pinata" else kubo).pins()
+    assert [pin["cid"] for pin in pins] == [row["image_cid"], row["metadata_cid"]]
+    assert [pin.get("name", f"{name}-1") for pin in pins][1] == f"{name}-1"
+
+
 async def test_where_each_is_looked_at_first_it_waits_in_review_and_goes_on_when_accepted(archive: Archive) -> None:
     await archive.drawn()
     row = await archive.worked("status = 'review'", archive.settings(reveal="review"))
