@@ -47,7 +47,7 @@ async def test_the_version_is_the_one_that_the_provider_names(link: Link, connec
     item = await a_token_row(connection, **DRAWN)
     await drawn(link, item, model="owner/name")
     assert (await origin_of(link.fetch, item)).version == ""
-    await connection.execute("UPDATE attempts SET details = '{"version": "dp-7"}'")
+    await connection.execute("""UPDATE attempts SET details = '{"version": "dp-7"}'""")
     assert (await origin_of(link.fetch, item)).version == "dp-7"
 
 
