@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["glisk.hosting", "tests.forked"])
+FORKS.set_forkserver_preload(["glisk.hosting", "tests.forked", "tests.revealing", "eth_account"])
 
 
 def killed_after(seconds: float, work: Callable[..., Any], *arguments: Any) -> None:

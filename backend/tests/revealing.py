@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from eth_account.typed_transactions.typed_transaction import TypedTransaction
+from hexbytes import HexBytes
 
 from glisk.chain.mint import Contract
 from glisk.dev.chain_contract import KEEPER, KEEPER_KEY
@@ -21,7 +24,7 @@ from glisk.processors.revealing import LANE, Revealing
 from glisk.settings import NodeUrls, Settings
 from glisk.workers.staffing import make_lanes
 from glisk.workflows import JOBS, TOKENS
-from tests.chains import AUTHOR, Chain, request
+from tests.chains import AUTHOR, Chain, request, topic
 from tests.drawing import HASTY
 from tests.engines import true
 
@@ -41,6 +44,17 @@ FOLLOWED = """
 MINTED_IN = """
     UPDATE tokens_s0 SET minter = '0x' || repeat('ab', 20), mint_block = $1, mint_block_hash = sha256('b'), mint_tx = sha256('x'),
       mint_log = 0"""
+
+
+ONE_UPDATED, MANY_UPDATED = "MetadataUpdate(uint256)", "BatchMetadataUpdate(uint256,uint256)"
+SKIPPED = "RevealSkipped(uint256,uint8)"
+Content: TypeAlias = tuple[str, bytes]  # who is called, and with what
+
+
+def unpacked(raw: bytes) -> tuple[int, Content]:
+    """Nonce and content of a signed transaction."""
+    found = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
+    return found["nonce"], (f"0x{bytes(found['to']).hex()}", bytes(found["data"]))
 
 
 @dataclass(slots=True)
@@ -162,6 +176,25 @@ class Stage:
 
     async def nonce(self) -> int:
         return int(await self.chain.ask("eth_getTransactionCount", KEEPER, "latest"), 16)
+
+    async def updates(self) -> list[int]:
+        """Every token whose URI the contract has changed, as often as it has."""
+        logs = await self.chain.logs(self.contract, [topic(ONE_UPDATED), topic(MANY_UPDATED)])
+        words = [[int(log["data"][at : at + 64], 16) for at in range(2, len(log["data"]), 64)] for log in logs]
+        return [token_id for found in words for token_id in range(found[0], found[-1] + 1)]
+
+    async def skipped(self) -> int:
+        return len(await self.chain.logs(self.contract, topic(SKIPPED)))
+
+    async def mined(self) -> dict[int, Content]:
+        """What the transactions that are said to be mined have in them on the chain."""
+        rows = await self.rows("SELECT hash FROM chain_tx WHERE state = 'mined'")
+        found = [await self.chain.ask("eth_getTransactionByHash", f"0x{row['hash'].hex()}") for row in rows]
+        return {
+            int(each["nonce"], 16): (each["to"], bytes.fromhex(each["input"][2:]))
+            for each in found
+            if each["blockHash"]
+        }
 
     async def rows(self, sql: str, *arguments: Any) -> list[dict[str, Any]]:
         return [dict(row) for row in await self.connection.fetch(sql, *arguments)]
