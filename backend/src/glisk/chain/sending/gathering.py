@@ -42,20 +42,27 @@ class Gathering(Generic[T, R]):
             task.add_done_callback(self.acting.discard)
 
     async def answer(self, group: Sequence[Waiting[T, R]]) -> None:
+        """Whatever happens, nobody is left waiting."""
         try:
-            results = await self.act([item for item, _ in group])
+            found = list(zip(group, await self.act([item for item, _ in group]), strict=True))
         except Exception as error:  # noqa: BLE001 (it is the callers', who get it)
             for _, answer in group:
                 if not answer.done():
                     answer.set_exception(error)
         else:
-            for (_, answer), result in zip(group, results, strict=True):
+            for (_, answer), result in found:
                 if not answer.done():
                     answer.set_result(result)
+        finally:
+            for _, answer in group:
+                answer.cancel()  # unless it has been answered
 
     async def close(self) -> None:
         if self.timer:
             self.timer.cancel()
+        for _, answer in self.waiting:
+            answer.cancel()
+        self.waiting, self.timer = [], None
         acting = list(self.acting)
         for task in acting:
             task.cancel()
