@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -10,9 +11,10 @@ import msgspec
 import pytest
 
 from glisk.chain import calls
-from glisk.chain.rpc.call import Call, RangeTooWide, Refused
+from glisk.chain.rpc.call import Call, RangeTooWide, Refused, Rejected
 from glisk.chain.rpc.limits import Limits
 from glisk.chain.rpc.pool import Rpc
+from glisk.chain.sending import asking as sending
 from glisk.errors import RpcUnreachable, WrongChain
 from tests.rpc import Clock, Node, Reply, asking, saying
 
@@ -244,3 +246,22 @@ async def test_a_black_hole_costs_a_deadline_and_no_more() -> None:
         assert (await rpc.ask(BLOCK)).endpoint == second.url
         held.set()
     assert len(first.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("already known", "nonce too low", "replacement transaction underpriced", "txpool is full"),
+        *("max fee per gas less than block base fee", "insufficient funds for gas * price + value"),
+        *("intrinsic gas too low", "Sender account not authorized to send transactions"),
+    ],
+)
+async def test_a_transaction_that_is_not_taken_is_the_sender_s_business_and_nobody_s_fault(said: str) -> None:
+    first = Node(always=saying(-32007, said))
+    async with asking(first, second := Node()) as rpc:
+        for _ in range(5):
+            with pytest.raises(Rejected, match="^" + re.escape(said)):
+                await rpc.ask(sending.send(b"\x02"))
+        assert rpc.health()[0].is_healthy
+        assert rpc.current.url == first.url
+    assert (len(first.asked), second.asked) == (5, [])

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from glisk.chain.rpc import wire
-from glisk.chain.rpc.call import Call, NotThere, RangeTooWide, Refused, RpcTrouble
+from glisk.chain.rpc.call import Call, NotThere, RangeTooWide, Refused, Rejected, RpcTrouble
 from glisk.chain.rpc.classify import LOGS, BatchRefused, Faulty, RateLimited, trouble
 from glisk.chain.rpc.wire import Envelope
 
 # Of several troubles in one batch the first of these is told: what can be mended by waiting, by asking for less or elsewhere.
-TELLING: tuple[type[RpcTrouble], ...] = (RateLimited, BatchRefused, RangeTooWide, Faulty, NotThere, Refused)
+TELLING: tuple[type[RpcTrouble], ...] = (RateLimited, BatchRefused, RangeTooWide, Faulty, NotThere, Refused, Rejected)
 NO_BATCHES = (400, 405, 413, 415, 422, 501)
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, msgspec.MsgspecError)
 
