@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, RpcTrouble
-from glisk.chain.rpc.classify import BatchRefused, Faulty, RateLimited, trouble
+from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, Rejected, RpcTrouble, Why
+from glisk.chain.rpc.classify import SEND, BatchRefused, Faulty, RateLimited, trouble
 
 LOGS = "eth_getLogs"
 ALCHEMY_DENSE = (
@@ -148,6 +148,96 @@ FAULTY: list[tuple[str, int, int | None, str, str]] = [
     ("what nobody has heard before", 200, -31337, "the moon is in the wrong house", LOGS),
 ]  # fmt: skip
 
+REJECTED: list[tuple[str, int, str, Why]] = [
+    ("geth, known", -32000, "already known", "known"),
+    ("geth, of old", -32000, "known transaction: 4b1c9e0d2a3f5e6b", "known"),
+    ("erigon, known", -32000, "ALREADY_EXISTS: already known", "known"),
+    ("erigon, same hash", -32000, "INTERNAL_ERROR: existing tx with same hash", "known"),
+    ("nethermind, known", -32010, "AlreadyKnown", "known"),
+    ("nethermind, own", -32010, "OwnNonceAlreadyUsed", "known"),
+    ("besu, known", -32000, "Known transaction", "known"),
+    ("parity, known", -32010, "Transaction with the same hash was already imported.", "known"),
+    ("anvil, known", -32003, "transaction already imported", "known"),
+    ("zksync, known", -32000, "known transaction. transaction with hash 0x12 is already in the system", "known"),
+    ("moonbeam, known", -32603, "submit transaction to pool failed: Pool(AlreadyImported)", "known"),
+    ("conflux, known", -32602, "tx already exist", "known"),
+    ("harmony, mined", -32000, "transaction already finalized", "known"),
+    ("geth, nonce", -32000, "nonce too low", "nonce"),
+    ("op-geth, nonce", -32000, "nonce too low: next nonce 5, tx nonce 3", "nonce"),
+    ("arbitrum, nonce", -32000, "nonce too low: address 0x9093dd96c4bb6b44A9E0A522e2DE49641F146223, tx: 3 state: 5", "nonce"),
+    ("arbitrum, of old", -32000, "invalid transaction nonce", "nonce"),
+    ("erigon, nonce", -32000, "INTERNAL_ERROR: nonce too low", "nonce"),
+    ("nethermind, nonce", -32010, "OldNonce, Current nonce: 5, nonce of rejected tx: 3", "nonce"),
+    ("besu, nonce", -32001, "Nonce too low", "nonce"),
+    ("parity, nonce", -32010, "Transaction nonce is too low. Try incrementing the nonce.", "nonce"),
+    ("zksync, nonce", 3, "nonce too low. allowed nonce range: 5 - 25, actual: 3", "nonce"),
+    ("moonbeam, nonce", -32603, "submit transaction to pool failed: Pool(Stale)", "nonce"),
+    ("cosmos, nonce", -32000, "tx nonce is lower than account nonce", "nonce"),
+    ("alchemy, nonce", -32000, "nonce too low: next nonce 1207, tx nonce 1206", "nonce"),
+    ("geth, replacement", -32000, "replacement transaction underpriced", "fee"),
+    ("op-geth, replacement", -32000, "replacement transaction underpriced: new tx gas fee cap 1000 <= 1100 queued", "fee"),
+    ("erigon, replacement", -32000, "INTERNAL_ERROR: could not replace existing tx", "fee"),
+    ("nethermind, replacement", -32010, "ReplacementNotAllowed", "fee"),
+    ("besu, replacement", -32000, "Replacement transaction underpriced", "fee"),
+    ("reth, replacement", -32000, "insufficient gas price to replace existing transaction", "fee"),
+    ("parity, replacement", -32010, "Transaction gas price 1wei is too low. There is another transaction with same nonce in the queue", "fee"),
+    ("conflux, replacement", -32602, "Tx with same nonce already inserted. to replace it, you need to specify a gas price > 100", "fee"),
+    ("klaytn, replacement", -32000, "there is another tx which has the same nonce in the tx pool", "fee"),
+    ("geth, tip", -32000, "transaction underpriced: gas tip cap 0, minimum needed 1000000", "fee"),
+    ("op-geth, tip", -32000, "transaction underpriced: tip needed 1000000, tip permitted 0", "fee"),
+    ("geth, base fee", -32000, "max fee per gas less than block base fee: address 0x9093dd96c4bb6b44A9E0A522e2DE49641F146223, maxFeePerGas: 1, baseFee: 7", "fee"),
+    ("infura, base fee", -32000, "err: max fee per gas less than block base fee: address 0x9093dd96c4bb6b44A9E0A522e2DE49641F146223, maxFeePerGas: 1 baseFee: 7 (supplied gas 12813618)", "fee"),
+    ("geth, of old, base fee", -32000, "fee cap less than block base fee", "fee"),
+    ("erigon, base fee", -32000, "INTERNAL_ERROR: fee too low", "fee"),
+    ("erigon, underpriced", -32000, "INTERNAL_ERROR: underpriced", "fee"),
+    ("nethermind, base fee", -32010, "FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 7, MaxPriorityFeePerGas:1, Block number: 5", "fee"),
+    ("nethermind, to compete", -32010, "FeeTooLowToCompete", "fee"),
+    ("besu, base fee", -32009, "Gas price below current base fee", "fee"),
+    ("besu, minimum", -32009, "Gas price below configured minimum gas price", "fee"),
+    ("parity, minimum", -32010, "Transaction gas price is too low. It does not satisfy your node's minimal gas price (minimal: 2, got: 1). Try increasing the gas price.", "fee"),
+    ("anvil, base fee", -32003, "max fee per gas less than block base fee", "fee"),
+    ("arbitrum, price", -32000, "gas price too low", "fee"),
+    ("metis, price", -32000, "gas price too low: 1 wei, use at least tx.gasPrice = 7 wei", "fee"),
+    ("celo, floor", -32000, "gasprice is less than gas price minimum floor", "fee"),
+    ("geth, full", -32000, "txpool is full", "fee"),
+    ("erigon, full", -32000, "INTERNAL_ERROR: pending sub-pool is full", "fee"),
+    ("parity, full", -32010, "There are too many transactions in the queue. Your transaction was dropped due to limit. Try increasing the fee.", "fee"),
+    ("geth, funds", -32000, "insufficient funds for gas * price + value: balance 0, tx cost 21000000, overshot 21000000", "funds"),
+    ("geth, queued", -32000, "insufficient funds for gas * price + value: balance 9, queued cost 5, tx cost 7, overshot 3", "funds"),
+    ("geth, overdraft", -32000, "transaction would cause overdraft", "funds"),
+    ("op-geth, funds", -32000, "insufficient funds for gas * price + value: address 0x9093dd96c4bb6b44A9E0A522e2DE49641F146223 have 0 want 7", "funds"),
+    ("erigon, funds", -32000, "INTERNAL_ERROR: insufficient funds", "funds"),
+    ("nethermind, funds", -32010, "InsufficientFunds, Account balance: 0, cumulative cost: 7", "funds"),
+    ("besu, funds", -32004, "Upfront cost exceeds account balance", "funds"),
+    ("parity, funds", -32010, "Insufficient funds. The account you tried to send transaction from does not have enough funds. Required 7 and got: 0.", "funds"),
+    ("arbitrum, funds", -32000, "not enough funds for gas", "funds"),
+    ("anvil, funds", -32003, "Insufficient funds for gas * price + value", "funds"),
+    ("geth, gas", -32000, "intrinsic gas too low: gas 20000, minimum needed 21000", "content"),
+    ("geth, floor", -32000, "insufficient gas for floor data gas cost: gas 20000, minimum needed 21000", "content"),
+    ("geth, block", -32000, "exceeds block gas limit", "content"),
+    ("geth, cap", -32000, "transaction gas limit too high (cap: 16777216, tx: 20000000)", "content"),
+    ("geth, fee", -32000, "tx fee (1.50 ether) exceeds the configured cap (1.00 ether)", "content"),
+    ("geth, size", -32000, "oversized data: transaction size 140000, limit 131072", "content"),
+    ("geth, sender", -32000, "invalid sender", "content"),
+    ("geth, gap", -32000, "nonce too high", "content"),
+    ("geth, chain", -32000, "invalid chain id for signer: have 1 want 8453", "content"),
+    ("geth, tip above fee", -32000, "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: 2, maxFeePerGas: 1", "content"),
+    ("erigon, gas", -32000, "INTERNAL_ERROR: IntrinsicGas", "content"),
+    ("erigon, size", -32000, "INTERNAL_ERROR: RLPTooLong", "content"),
+    ("nethermind, gap", -32010, "NonceGap, Future nonce. Expected nonce: 5", "content"),
+    ("nethermind, block", -32010, "GasLimitExceeded, Gas limit: 30000000, gas limit of rejected tx: 40000000", "content"),
+    ("nethermind, sender", -32010, "SenderIsContract", "content"),
+    ("nethermind, size", -32010, "MaxTxSizeExceeded", "content"),
+    ("besu, gas", -32003, "Intrinsic gas exceeds gas limit", "content"),
+    ("besu, block", -32005, "Transaction gas limit exceeds block gas limit", "content"),
+    ("besu, sender", -32007, "Sender account not authorized to send transactions", "content"),
+    ("besu, chain", -32000, "Wrong chainId", "content"),
+    ("besu, fee", -32000, "Transaction fee cap exceeded", "content"),
+    ("anvil, gas", -32003, "intrinsic gas too low", "content"),
+    ("anvil, block", -32003, "intrinsic gas too high -- tx.gas_limit > env.block.gas_limit", "content"),
+    ("anvil, bytes", -32602, "Failed to decode transaction", "content"),
+]  # fmt: skip
+
 BATCH: list[tuple[str, int, int, str, int | None]] = [
     ("drpc", 500, 31, "Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org", 3),
     ("geth", 200, -32600, "batch too large", None),
@@ -204,6 +294,30 @@ def test_a_refused_batch_is_known_with_its_limit(row: tuple[str, int, int, str, 
     found = said(*row[1:4], calls=200)
     assert isinstance(found, BatchRefused), type(found)
     assert found.at_most == row[4]
+
+
+@pytest.mark.parametrize("row", REJECTED, ids=ids(REJECTED))
+def test_why_a_transaction_is_not_taken_is_known(row: tuple[str, int, str, Why]) -> None:
+    _, code, words, why = row
+    for status in (200, 400, 403, 500):
+        found = said(status, code, words, SEND)
+        assert isinstance(found, Rejected), type(found)
+        assert found.why == why
+
+
+@pytest.mark.parametrize("row", RATE, ids=ids(RATE))
+def test_a_limited_rate_says_nothing_about_a_transaction(row: tuple[str, int, int | None, str]) -> None:
+    assert isinstance(said(*row[1:], SEND), RateLimited)
+
+
+@pytest.mark.parametrize("row", FAULTY, ids=ids(FAULTY))
+def test_a_fault_says_nothing_about_a_transaction(row: tuple[str, int, int | None, str, str]) -> None:
+    assert isinstance(said(*row[1:4], SEND), Faulty)
+
+
+@pytest.mark.parametrize("row", REJECTED, ids=ids(REJECTED))
+def test_the_same_words_about_something_else_are_no_rejection(row: tuple[str, int, str, Why]) -> None:
+    assert not isinstance(said(200, *row[1:3], "eth_call"), Rejected)
 
 
 def test_what_was_no_batch_is_not_refused_as_one() -> None:

@@ -61,28 +61,40 @@ REJECTED: tuple[tuple[Why, re.Pattern[str]], ...] = (
     (
         "known",
         re.compile(
-            r"already known|known transaction|already (imported|exists|in (the )?(mem)?pool)|transaction already",
+            r"already ?known|known transaction|already ?(imported|exist|finalized|in (the )?((mem)?pool|system))|transaction already"
+            r"|existing tx with same hash|own ?nonce ?already ?used",
             re.IGNORECASE,
         ),
     ),
     (
         "nonce",
-        re.compile(r"nonce (is )?too low|old ?nonce|nonce (has )?already been used|invalid nonce", re.IGNORECASE),
+        re.compile(
+            r"nonce (is )?(too low|lower)|old ?nonce|nonce (has )?already been used|invalid (transaction )?nonce|\(stale\)",
+            re.IGNORECASE,
+        ),
     ),
     (
         "fee",
         re.compile(
-            r"underpriced|max ?fee per gas (less|lower|too low)|fee ?cap (less|lower|cannot be lower)|less than block base fee"
-            r"|gas price (too low|below|is (too )?low)|could not replace|below (the )?minimum",
+            r"underpriced|fee ?too ?low|max ?fee ?per ?gas (less|lower|too low)|fee ?cap (less|lower|cannot be lower)"
+            r"|less than (block base fee|gas price minimum)|gas price( \w+)? (is )?(too )?(low|below)|below (the )?minimum"
+            r"|could not replace|to replace|replacement ?not ?allowed|same nonce in the|pool is full|too many transactions",
             re.IGNORECASE,
         ),
     ),
-    ("funds", re.compile(r"insufficient (funds|balance)|(doesn't have|not) enough funds", re.IGNORECASE)),
+    (
+        "funds",
+        re.compile(
+            r"insufficient ?(funds|balance)|(doesn't have|not) enough funds|cause overdraft|cost exceeds account balance",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "content",
         re.compile(
-            r"intrinsic gas|gas limit|oversized|invalid (sender|signature|chain id)|transaction type not supported"
-            r"|exceeds (the )?(max|cap|configured)|tx ?fee.*exceeds|nonce too high|\brlp\b",
+            r"intrinsic ?gas|gas ?limit|insufficient gas|oversized|size ?exceeded|\brlp|decode (signed )?transaction|transaction type"
+            r"|(invalid|wrong) (sender|signature|chain ?id)|sender ?(is ?contract|not an eoa|account not authorized)"
+            r"|exceeds (the )?(max|cap|configured)|fee cap exceeded|tx ?fee.*exceeds|higher than max fee|nonce ?(too high|gap)",
             re.IGNORECASE,
         ),
     ),
