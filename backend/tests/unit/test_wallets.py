@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import traceback
 from pathlib import Path
@@ -133,13 +132,13 @@ def make(path: Path, barrier: object, found: object) -> None:
     found.put(wallets.made(path).address)  # type: ignore[attr-defined] # likewise
 
 
-async def test_processes_that_make_it_at_once_get_the_same(tmp_path: Path) -> None:
+def test_processes_that_make_it_at_once_get_the_same(tmp_path: Path) -> None:
     path, n = tmp_path / "key", 4
     barrier, found = FORKS.Barrier(n), FORKS.SimpleQueue()
     makers = [FORKS.Process(target=make, args=(path, barrier, found)) for _ in range(n)]
     for maker in makers:
         maker.start()
-    addresses = {await asyncio.to_thread(found.get) for _ in makers}
+    addresses = {found.get() for _ in makers}
     for maker in makers:
         maker.join()
         maker.close()
