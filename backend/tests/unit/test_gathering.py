@@ -95,6 +95,19 @@ async def test_who_leaves_on_the_way_takes_nobody_along() -> None:
     assert left.cancelled()
 
 
+async def test_when_all_leave_on_the_way_it_is_broken_off() -> None:
+    gather = Gathering(act := Act(), 2, LONG)
+    act.may.clear()
+    calls = [asyncio.create_task(gather(n)) for n in (1, 2)]
+    await act.has_begun.wait()
+    (acting,) = gather.acting
+    for call in calls:
+        call.cancel()
+    await asyncio.wait([acting])
+    assert acting.cancelled()
+    assert gather.acting == set()
+
+
 async def test_an_error_reaches_everybody() -> None:
     async def break_down(items: Sequence[int]) -> list[int]:
         raise ValueError(f"not these {len(items)}")

@@ -31,7 +31,7 @@ class Gathering(Generic[T, R]):
         return await answer
 
     def go(self) -> None:
-        """Without those who have left meanwhile."""
+        """Without those who have left meanwhile. When all have left, it is broken off."""
         if self.timer:
             self.timer.cancel()
         self.timer = None
@@ -40,6 +40,8 @@ class Gathering(Generic[T, R]):
             task = asyncio.create_task(self.answer(group))
             self.acting.add(task)
             task.add_done_callback(self.acting.discard)
+            for _, answer in group:
+                answer.add_done_callback(lambda _: leave(group, task))
 
     async def answer(self, group: Sequence[Waiting[T, R]]) -> None:
         """Whatever happens, nobody is left waiting."""
@@ -67,3 +69,8 @@ class Gathering(Generic[T, R]):
         for task in acting:
             task.cancel()
         await asyncio.gather(*acting, return_exceptions=True)
+
+
+def leave(group: Sequence[Waiting[T, R]], task: asyncio.Task[None]) -> None:
+    if all(answer.done() for _, answer in group):
+        task.cancel()

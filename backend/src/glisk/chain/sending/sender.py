@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 SPARE = 5  # a fifth more gas than was estimated: by then the contract's state may be another
-SOON = 8  # looks
 LOST_LOOKS = 10  # that a nonce is used and none of our transactions is in a block, until that is believed
 
 
@@ -39,18 +39,6 @@ class Rules(Struct, frozen=True):
     confirmations: int
     poll: float = 1.0
     again_after: float = 10.0
-
-    def rest(self, looks: int) -> float:
-        """Between looks: short at first, for whoever watches; then longer, for whoever pays the node."""
-        return min(self.poll * 1.5 ** max(0, min(looks, 20) - SOON), self.poll * 10)
-
-
-class Sent(Struct, frozen=True):
-    """When this process has sent a transaction, first and last."""
-
-    nonce: int
-    first: float
-    last: float
 
 
 class Means(Struct, frozen=True):
@@ -74,8 +62,9 @@ class Sender:
     def __init__(self, rpc: Rpc, account: LocalAccount, rules: Rules) -> None:
         self.rpc, self.account, self.rules = rpc, account, rules
         self.wallet = Wallet(rpc.chain_id, account.address.lower())
-        self.following: dict[int, asyncio.Task[Ended]] = {}
-        self.sent: dict[bytes, Sent] = {}
+        self.following: dict[int, asyncio.Task[Ended]] = {}  # by nonce
+        self.waiting = Counter[asyncio.Task[Ended]]()  # for it
+        self.sent_at: dict[bytes, float] = {}
 
     # Storing
 
@@ -126,21 +115,32 @@ class Sender:
     # Following
 
     async def ended(self, link: Link, nonce: int, worker: str) -> Ended:
-        """How it ended, once that is final. Several who ask wait for the same."""
+        """How it ended, once that is final. Several who ask wait for the same; when all have left, others will see to it."""
         if nonce not in self.following:
-            task = self.following[nonce] = asyncio.create_task(self.follow(link, nonce, worker))
-            task.add_done_callback(lambda _: self.following.pop(nonce, None))
-        return await asyncio.shield(self.following[nonce])
+            self.following[nonce] = asyncio.create_task(self.follow(link, nonce, worker))
+        task = self.following[nonce]
+        self.waiting[task] += 1
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self.waiting[task] -= 1
+            if not self.waiting[task]:
+                self.leave(nonce, task)
+
+    def leave(self, nonce: int, task: asyncio.Task[Ended]) -> None:
+        task.cancel()
+        del self.waiting[task]
+        if self.following.get(nonce) is task:
+            del self.following[nonce]
 
     async def follow(self, link: Link, nonce: int, worker: str) -> Ended:
-        looks, lost, mined = 0, 0, None
+        lost, mined = 0, None
         while True:
             if found := await persistently(lambda: nonces.ended(link, self.wallet, nonce), "look at a nonce"):
-                self.sent = {tx: sent for tx, sent in self.sent.items() if sent.nonce > nonce}
                 return found
             sight = await self.look(link, nonce)
             if mined and not sight.receipts:  # its block was replaced: the node may have forgotten it
-                self.sent.pop(mined, None)
+                self.sent_at.pop(mined, None)
             mined = sight.receipts[0][0].hash if sight.receipts else None
             if sight.receipts:
                 await self.settle(link, nonce, sight)
@@ -149,18 +149,17 @@ class Sender:
                 await self.give_up(link, nonce, lost)
             else:
                 await self.press(link, nonce, sight, worker)
-            await asyncio.sleep(self.rules.rest(looks))
-            looks += 1
+            await asyncio.sleep(self.rules.poll)
 
     async def look(self, link: Link, nonce: int) -> Sight:
         """All from one node, which may be behind, but does not contradict itself."""
         sent = await persistently(lambda: nonces.between(link, self.wallet, nonce, nonce), "read transactions")
         asked = (asking.nonce(self.wallet.address), *asking.market(), calls.block(calls.LATEST), calls.tagged("safe"))
         answer = await self.rpc.ask(*asked, *(asking.receipt(each.hash) for each in sent))
-        used, base, tip, head, safe, *receipts = answer.results
+        count, base, tip, head, safe, *receipts = answer.results
         settled = asking.settled_block(head.number, safe and safe.number, self.rules.confirmations)
         found = [(each, receipt) for each, receipt in zip(sent, receipts, strict=True) if receipt]
-        return Sight(used, asking.as_market(base, tip), settled, found)
+        return Sight(count, asking.as_market(base, tip), settled, found)
 
     async def settle(self, link: Link, nonce: int, sight: Sight) -> None:
         """Once its block stays."""
@@ -179,16 +178,18 @@ class Sender:
         waiting = await persistently(lambda: nonces.between(link, self.wallet, sight.count, nonce), "read transactions")
         for signed in waiting:
             if signed.state in ("live", "mined"):
-                is_enough = await self.send(signed)
-                if signed.nonce == sight.count and signed.state == "live" and not (is_enough and self.has_time(signed)):
+                is_refused = not await self.send(signed)
+                is_stuck = is_refused or signed.age.total_seconds() > self.rules.stuck_after
+                if is_stuck and signed.nonce == sight.count and signed.state == "live":
                     await self.raise_fee(link, signed, sight.market, worker)
 
     async def send(self, signed: Signed) -> bool:
-        """Now and then once more: a node may have forgotten it. False: it offers too little."""
-        now, before = time.monotonic(), self.sent.get(signed.hash)
-        if before and now - before.last < self.rules.again_after:
+        """False: it offers too little."""
+        now = time.monotonic()
+        self.sent_at = {tx: at for tx, at in self.sent_at.items() if now - at < self.rules.again_after}
+        if signed.hash in self.sent_at:
             return True
-        self.sent[signed.hash] = Sent(signed.nonce, before.first if before else now, now)
+        self.sent_at[signed.hash] = now
         try:
             await self.rpc.ask(asking.send(signed.raw))
         except Rejected as rejection:
@@ -196,15 +197,10 @@ class Sender:
         log.info("transaction sent", nonce=signed.nonce, hash=f"0x{signed.hash.hex()}")
         return True
 
-    def has_time(self, signed: Signed) -> bool:
-        """It has not been with the nodes for long, as far as this process knows."""
-        sent = self.sent.get(signed.hash)
-        return sent is None or time.monotonic() - sent.first < self.rules.stuck_after
-
     def bears(self, rejection: Rejected, signed: Signed) -> bool:
         """What the node has, or what a block has, is as good as sent; the next look tells."""
         if rejection.why == "funds":
-            self.sent.pop(signed.hash, None)
+            self.sent_at.pop(signed.hash, None)
             raise BalanceTooLow(f"{self.wallet.address} on chain {self.wallet.chain_id}: {rejection}.")
         if rejection.why == "content":
             log.error("a node refuses a transaction of ours", nonce=signed.nonce, said=str(rejection))
