@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -44,11 +44,14 @@ class Relay:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one question after the other, until somebody hangs up or it is cut."""
-        with suppress(asyncio.IncompleteReadError, ConnectionError, httpx.HTTPError):
+        try:
             while (answer := await self.answer(await body_of(reader))) is not None:
                 writer.write(HEAD % len(answer) + answer)
                 await writer.drain()
-        writer.close()
+        except (asyncio.IncompleteReadError, ConnectionError, httpx.HTTPError):
+            pass
+        finally:
+            writer.close()
 
     async def answer(self, body: bytes) -> bytes | None:
         """None: it is cut off."""

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hexbytes import HexBytes
 
@@ -79,6 +80,10 @@ class Stage:
         }
         return Settings(**(usual | changes))
 
+    def together(self, tokens: int, **changes: Any) -> Settings:
+        """With which so many go in one transaction, however slow the machine is."""
+        return self.settings(**({"reveal_batch": tokens, "reveal_linger": 3600} | changes))
+
     def key(self) -> Path:
         path = self.data_dir / "keeper.key"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,6 +130,22 @@ class Stage:
     async def go_on_mining(self) -> None:
         await self.chain.ask("evm_setIntervalMining", 1)
 
+    async def base_fee(self, wei: int) -> None:
+        """What gas costs in the next block, which comes at once."""
+        await self.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(wei))
+        await self.chain.mine()
+
+    async def until_replaced(self, transactions: int) -> None:
+        sql = "SELECT count(*) FROM chain_tx WHERE state = 'replaced'"
+        while await self.connection.fetchval(sql) < transactions:
+            await asyncio.to_thread(os.sched_yield)
+
+    async def until_blocked(self) -> None:
+        """Somebody waits for a lock that somebody else has."""
+        sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+        while not await self.connection.fetchval(sql):
+            await asyncio.to_thread(os.sched_yield)
+
     async def blocks_until(self, function: str, value: int) -> None:
         while await self.chain.call(self.contract, function, returns="uint256") < value:
             await self.next_block()
@@ -152,6 +173,11 @@ class Stage:
             worker.stop()
             await running
             await processor.close()
+
+    async def hasten(self, processor: Revealing) -> None:
+        """What a node may have forgotten is sent again at once."""
+        sender = await processor.keepers.of(self.chain.chain_id)
+        sender.rules = msgspec.structs.replace(sender.rules, again_after=0.2)
 
     async def until(self, condition: str, n: int = 1) -> None:
         await true(self.connection, f"SELECT count(*) >= {n} FROM tokens_s0 WHERE {condition}")
