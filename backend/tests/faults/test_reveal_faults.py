@@ -108,6 +108,31 @@ async def test_a_chain_set_back_after_it_was_mined_and_before_it_was_settled(sta
     await revealed_once(stage, 5, before)
 
 
+async def test_a_nonce_is_given_up_only_when_no_block_can_give_it_back(stage: Stage) -> None:
+    """Somebody else used it, and that was undone: ours is still good, and those after it need it."""
+    await stage.minted(3)
+    await stage.stop_mining()
+    await stage.chain.mine(20)
+    async with relay_before(stage.chain.url) as relay:
+        far = replace(stage, chain=Chain(relay.port, stage.chain.client))
+        async with far.at_work(far.together(3, confirmations=10)):
+            await stage.until_sent(1)
+            await stage.chain.ask("anvil_dropAllTransactions")
+            await stage.reveal_by_hand([1], ["ipfs://theirs"])
+            await stage.chain.mine()
+            for _ in range(30):  # far more often than it takes to believe it
+                relay.aim(asks("eth_getTransactionReceipt"), Stop.AFTER)
+                await relay.has_stopped.wait()
+                relay.let_go()
+            await stage.chain.rollback(1)
+            await stage.chain.ask("anvil_dropAllTransactions")
+            await stage.until_sent(1)
+            await stage.chain.mine(12)
+            await stage.until("status = 'revealed'", 3)
+    assert await stage.rows("SELECT nonce, outcome FROM chain_nonce") == [{"nonce": 0, "outcome": "done"}]
+    assert await stage.uris(1, 3) == [f"ipfs://metadata-{n}" for n in range(1, 4)]
+
+
 async def test_gas_that_jumps_up_and_down_costs_what_it_costs_once(stage: Stage) -> None:
     await stage.minted(5)
     before = await stage.balance()

@@ -13,7 +13,7 @@ from glisk.chain.rpc.call import NotThere, RangeTooWide, Refused, Rejected, RpcT
 
 LOGS = "eth_getLogs"
 SEND = "eth_sendRawTransaction"
-STATE = ("eth_call", "eth_getCode", "eth_getStorageAt", "eth_getBalance")
+STATE = ("eth_call", "eth_getCode", "eth_getStorageAt", "eth_getBalance", "eth_getTransactionCount")
 
 # So many answers, so many bytes, so much time: a matter of these blocks, not of how many they are.
 DENSE = re.compile(

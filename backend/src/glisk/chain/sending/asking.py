@@ -59,9 +59,9 @@ def as_market(base: int, tip: int | None) -> Market:
     return Market(base, USUAL_TIP if tip is None else tip)
 
 
-def nonce(address: str, when: str = LATEST) -> Call[int]:
+def nonce(address: str, when: int | str = LATEST) -> Call[int]:
     """How many transactions of this wallet there are: the next one's nonce."""
-    return Call("eth_getTransactionCount", [address, when], quantity)
+    return Call("eth_getTransactionCount", [address, at(when)], quantity)
 
 
 def balance(address: str) -> Call[int]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 SPARE = 5  # a fifth more gas than was estimated: by then the contract's state may be another
-LOST_LOOKS = 10  # that a nonce is used and none of our transactions is in a block, until that is believed
+LOST_LOOKS = 10  # in a row that a nonce is used and none of our transactions is in a block, until that is believed
 
 
 class Rules(Struct, frozen=True):
@@ -134,19 +134,19 @@ class Sender:
             del self.following[nonce]
 
     async def follow(self, link: Link, nonce: int, worker: str) -> Ended:
-        lost, mined = 0, None
+        looks, was_used = 0, False
         while True:
             if found := await persistently(lambda: nonces.ended(link, self.wallet, nonce), "look at a nonce"):
                 return found
             sight = await self.look(link, nonce)
-            if mined and not sight.receipts:  # its block was replaced: the node may have forgotten it
-                self.sent_at.pop(mined, None)
-            mined = sight.receipts[0][0].hash if sight.receipts else None
+            is_used = bool(sight.receipts) or sight.count > nonce
+            if was_used and not is_used:
+                self.sent_at.clear()  # its block was replaced: the node may have forgotten what was in it
+            looks, was_used = looks + 1 if is_used and not sight.receipts else 0, is_used
             if sight.receipts:
                 await self.settle(link, nonce, sight)
-            elif sight.count > nonce:
-                lost += 1
-                await self.give_up(link, nonce, lost)
+            elif is_used:
+                await self.give_up(link, nonce, looks, sight)
             else:
                 await self.press(link, nonce, sight, worker)
             await asyncio.sleep(self.rules.poll)
@@ -167,11 +167,16 @@ class Sender:
         if receipt.block_no <= sight.settled:
             await persistently(lambda: nonces.mine(link, self.wallet, nonce, signed.hash, receipt), "write receipt")
 
-    async def give_up(self, link: Link, nonce: int, looks: int) -> None:
-        """Somebody else has the key, and has used it; or the node is about to tell."""
-        if looks >= LOST_LOOKS:
+    async def give_up(self, link: Link, nonce: int, looks: int, sight: Sight) -> None:
+        """Somebody else has the key, and has used it; or the node is about to tell; or a reorganisation gives it back."""
+        if looks >= LOST_LOOKS and await self.is_used(nonce, max(sight.settled, 0)):
             log.error("a nonce was used by a transaction that is not ours", wallet=self.wallet.address, nonce=nonce)
             await persistently(lambda: nonces.lose(link, self.wallet, nonce), "write a lost nonce")
+
+    async def is_used(self, nonce: int, block: int) -> bool:
+        """At a block that stays."""
+        (count,) = (await self.rpc.ask(asking.nonce(self.wallet.address, block))).results
+        return int(count) > nonce
 
     async def press(self, link: Link, nonce: int, sight: Sight, worker: str) -> None:
         """No block has it: every transaction up to this one must be with the node, and the one whose turn it is must pay enough."""
