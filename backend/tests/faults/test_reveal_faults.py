@@ -14,7 +14,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from glisk.chain.rpc.classify import SEND
+from glisk.chain.sending import nonces
 from glisk.chain.statements import statement
+from glisk.dev.chain_contract import KEEPER
 from glisk.engine import control
 from glisk.engine.link import Link
 from glisk.processors.revealing import Revealing
@@ -84,6 +86,42 @@ async def test_a_lost_connection_to_the_database_stores_nothing_twice(
         assert cutter.has_cut.is_set()
     assert await stage.value("SELECT count(*) FROM chain_tx") == 1
     await revealed_once(stage, 4, before)
+
+
+async def test_a_transaction_whose_commit_was_still_on_its_way_is_not_stored_again(stage: Stage) -> None:
+    """The connection broke, the server had not noticed, and whoever stored it looks whether it is there."""
+    await stage.minted(2)
+    links = [Link(stage.url), Link(stage.url)]
+    wallet = nonces.Wallet(stage.chain.chain_id, KEEPER)
+    claims = [Held(row["id"], row["epoch"]) for row in await stage.rows("SELECT id, epoch FROM tokens_s0")]
+    await nonces.know(links[0], wallet)
+    async with links[0].transaction() as first:
+        await nonces.keep_claims(first, claims)  # type: ignore[arg-type] # has what it needs of a claim
+        again = asyncio.create_task(kept(links[1], claims))
+        await stage.until_blocked()
+        content = nonces.Content(stage.contract, b"", 2)
+        await nonces.take(first, wallet, 0, content, claims)  # type: ignore[arg-type] # likewise
+    assert await again == set()
+    for link in links:
+        await link.close()
+
+
+class Held:
+    """As much of a claim as is stored."""
+
+    worker = "w"
+
+    def __init__(self, id: int, epoch: int) -> None:
+        self.id, self.epoch = id, epoch
+
+
+async def kept(link: Link, claims: Any) -> set[int]:
+    try:
+        async with link.transaction() as fetch:
+            await nonces.keep_claims(fetch, claims)
+    except nonces.Gone as gone:
+        return set(gone.kept)
+    return {claim.id for claim in claims}
 
 
 # The chain

@@ -91,8 +91,10 @@ async def lock_next(fetch: Fetch, wallet: Wallet) -> int:
 
 
 async def keep_claims(fetch: Fetch, claims: Sequence[Claim]) -> None:
-    """Raises Gone unless all are still ours; until the transaction ends nobody takes one away."""
+    """Raises Gone unless all are still ours, and none is on its way; until the transaction ends nobody takes one away."""
     kept = {row["id"] for row in await fetch(statement("keep_claims"), *fences(claims))}
+    # Only now: a commit of our own whose answer was lost may have come through while its locks were waited for.
+    kept -= {row["item_id"] for row in await fetch(statement("sent_already"), list(kept))}
     if len(kept) < len(claims):
         raise Gone(kept)
 
