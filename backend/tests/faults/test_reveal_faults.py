@@ -177,6 +177,7 @@ async def test_gas_that_jumps_up_and_down_costs_what_it_costs_once(stage: Stage)
     await stage.stop_mining()
     with capture_logs() as logs:
         await gas_jumps(stage, logs)
+    assert len([each for each in logs if "to become cheaper" in each["event"]]) == 1
     states = await stage.rows("SELECT state, max_fee_wei, content FROM chain_tx ORDER BY created_at")
     assert [row["state"] for row in states].count("mined") == 1
     assert max(row["max_fee_wei"] for row in states) <= 300 * GWEI

@@ -65,6 +65,7 @@ class Sender:
         self.following: dict[int, asyncio.Task[Ended]] = {}  # by nonce
         self.waiting = Counter[asyncio.Task[Ended]]()  # for it
         self.sent_at: dict[bytes, float] = {}
+        self.told = set[bytes]()  # of which people know that they wait
 
     # Storing
 
@@ -213,8 +214,7 @@ class Sender:
 
     async def raise_fee(self, link: Link, old: Signed, market: Market, worker: str) -> None:
         if not (offer := fees.raised(old.fees, market, self.rules.most)):
-            log.warning("a transaction waits for gas to become cheaper", nonce=old.nonce, gwei=fees.gwei(market.price))
-            return
+            return self.tell_of_waiting(old, market)
         content = await persistently(lambda: nonces.content(link, self.wallet, old.nonce), "read content")
         new = self.signed(old.nonce, content, old.gas_limit, offer)
         if await nonces.replace(link, self.wallet, old, new, worker):
@@ -222,6 +222,15 @@ class Sender:
                 "a transaction was stuck: sending it with a higher fee", nonce=old.nonce, gwei=fees.gwei(offer.most)
             )
             await self.send(new)
+        return None
+
+    def tell_of_waiting(self, signed: Signed, market: Market) -> None:
+        """Once: it may wait for hours."""
+        if signed.hash not in self.told:
+            self.told.add(signed.hash)
+            log.warning(
+                "a transaction waits for gas to become cheaper", nonce=signed.nonce, gwei=fees.gwei(market.price)
+            )
 
     async def close(self) -> None:
         following = list(self.following.values())
