@@ -28,7 +28,7 @@ async def stage(database_url: str, connection: Any, tmp_path: Path) -> AsyncIter
 async def test_fifty_tokens_are_revealed_in_one_transaction(stage: Stage) -> None:
     await stage.minted(50)
     before = await stage.balance()
-    await stage.revealed(50)
+    await stage.revealed(50, stage.together(50))
     assert await stage.uris(1, 50) == [f"ipfs://metadata-{n}" for n in range(1, 51)]
     assert await stage.nonce() == 1
     assert await stage.value("SELECT count(*) FROM chain_tx") == 1
@@ -57,7 +57,7 @@ async def test_one_that_somebody_else_revealed_is_recorded_and_holds_up_nobody(s
     await stage.reveal_by_hand([7], ["ipfs://metadata-7"])
     await stage.reveal_by_hand([8], ["ipfs://their-own"])
     await stage.next_block()
-    await stage.revealed(50)
+    await stage.revealed(50, stage.together(50))
     assert await stage.uri(8) == "ipfs://their-own"
     rows = await stage.rows("SELECT token_uri, reveal_tx FROM tokens_s0 WHERE token_id IN (7, 8) ORDER BY token_id")
     assert rows == [
@@ -188,7 +188,7 @@ async def test_gas_above_the_limit_is_waited_for(stage: Stage) -> None:
 async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(stage: Stage) -> None:
     await stage.minted(5)
     await stage.stop_mining()
-    async with stage.at_work(stage.settings(stuck_after=1)):
+    async with stage.at_work(stage.together(5, stuck_after=1)):
         await stage.until_sent(1)
         await stage.chain.ask("anvil_setNextBlockBaseFeePerGas", hex(20 * 10**9))
         await stage.chain.mine()  # without ours, which offers too little by now
@@ -197,15 +197,17 @@ async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(sta
         await stage.go_on_mining()
         await stage.until("status = 'revealed'", 5)
     states = await stage.rows("SELECT state, max_fee_wei FROM chain_tx ORDER BY created_at")
-    assert [row["state"] for row in states] == ["replaced", "mined"]
-    assert states[1]["max_fee_wei"] >= 20 * 10**9
+    assert states[0]["state"] == "replaced"
+    (mined,) = [row for row in states if row["state"] == "mined"]  # where the machine is slow, one more may have been sent
+    assert mined["max_fee_wei"] >= 20 * 10**9
     assert await stage.value(LEDGER) == await stage.value(SPENT)
 
 
 async def test_a_transaction_that_a_reorganisation_took_out_of_its_block_is_sent_again(stage: Stage) -> None:
     await stage.minted(5)
     await stage.stop_mining()
-    async with stage.at_work():
+    async with stage.at_work(stage.together(5)) as processor:
+        await stage.hasten(processor)
         await stage.until_sent(1)
         await stage.chain.mine()
         assert await stage.nonce() == 1

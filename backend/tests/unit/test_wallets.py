@@ -26,7 +26,9 @@ def file(path: Path, text: str | bytes, mode: int = 0o600) -> Path:
 
 @pytest.fixture
 def keystore(tmp_path: Path) -> Path:
-    return file(tmp_path / "keystore.json", json.dumps(Account.encrypt(bytes.fromhex(KEY), "open sesame", iterations=2)))
+    return file(
+        tmp_path / "keystore.json", json.dumps(Account.encrypt(bytes.fromhex(KEY), "open sesame", iterations=2))
+    )
 
 
 @pytest.mark.parametrize("text", [KEY, f"0x{KEY}", KEY.upper(), f"  0x{KEY}\n"])
