@@ -198,7 +198,9 @@ async def test_a_transaction_that_is_stuck_is_replaced_by_one_that_pays_more(sta
         await stage.until("status = 'revealed'", 5)
     states = await stage.rows("SELECT state, max_fee_wei FROM chain_tx ORDER BY created_at")
     assert states[0]["state"] == "replaced"
-    (mined,) = [row for row in states if row["state"] == "mined"]  # where the machine is slow, one more may have been sent
+    (mined,) = [
+        row for row in states if row["state"] == "mined"
+    ]  # where the machine is slow, one more may have been sent
     assert mined["max_fee_wei"] >= 20 * 10**9
     assert await stage.value(LEDGER) == await stage.value(SPENT)
 

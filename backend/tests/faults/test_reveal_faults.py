@@ -19,6 +19,7 @@ from glisk.chain.statements import statement
 from glisk.dev.chain_contract import KEEPER
 from glisk.engine import control
 from glisk.engine.link import Link
+from glisk.processors import revealing
 from glisk.processors.revealing import Revealing
 from glisk.workflows import TOKENS
 from tests.chains import Chain, a_chain
@@ -293,6 +294,32 @@ async def test_a_transaction_whose_tokens_are_all_cancelled_is_followed_to_its_e
     await processor.close()
     assert await stage.rows("SELECT DISTINCT outcome FROM attempts") == [{"outcome": "cancelled"}]
     await all_is_paid(stage, before)
+    await link.close()
+
+
+async def test_what_takes_longer_than_the_periodic_work_has_is_followed_all_the_same(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage.minted(2)
+    before = await stage.balance()
+    await stage.stop_mining()
+    link, ids = Link(stage.url), [1, 2]
+    async with stage.at_work(stage.together(2)):
+        await stage.until_sent(1)
+        await control.cancel(link, TOKENS, ids, "somebody")
+    monkeypatch.setattr(revealing, "TENDING", timedelta(seconds=0.05))
+    processor = Revealing(stage.settings())
+    await tended(processor, link)
+    following = processor.tending
+    await tended(processor, link)
+    assert following is processor.tending
+    assert following
+    assert not following.done()
+    await stage.chain.mine(3)
+    await asyncio.wait([following])
+    await tended(processor, link)
+    await all_is_paid(stage, before)
+    await processor.close()
     await link.close()
 
 
