@@ -112,7 +112,7 @@ def is_read_back(questions: Any, _: bytes) -> bool:
 
 POINTS: dict[str, Point] = {
     "batch forming": asked(asks("eth_estimateGas"), Stop.BEFORE),
-    "before sign": asked(lambda some, _: "pending" in str(some), Stop.AFTER),
+    "before sign": asked(lambda some, _: "eth_getBalance" in str(some), Stop.AFTER),
     "in the middle of storing": written(statement("take_nonce"), Moment.AFTER),
     "stored, and nobody was told": written(statement("store_transaction"), Moment.COMMITTED),
     "after store": asked(asks(SEND), Stop.BEFORE),

@@ -53,7 +53,8 @@ GliskError
 │   ├── KeyUnusable                 GLK-511
 │   ├── NotTheKeeper                GLK-512
 │   ├── BalanceTooLow               GLK-513
-│   └── FeeTooHigh                  GLK-514
+│   ├── FeeTooHigh                  GLK-514
+│   └── NonceMissing                GLK-515
 ├── EngineError                     the work itself
 │   ├── LeaseLost                   GLK-601
 │   ├── WrongStatus                 GLK-602
@@ -136,6 +137,7 @@ from glisk.errors.publishing import (
     BalanceTooLow,
     FeeTooHigh,
     KeyUnusable,
+    NonceMissing,
     NotHere,
     NotTheKeeper,
     PinDown,
@@ -200,6 +202,7 @@ __all__ = [
     "LeaseLost",
     "MigrationFailed",
     "MintsMissing",
+    "NonceMissing",
     "NotAllowed",
     "NotArrived",
     "NotFollowable",

@@ -90,3 +90,9 @@ class FeeTooHigh(RevealError):
     code = "GLK-514"
     summary = "Gas costs more than may be paid for it now."
     remedy = "Nothing to do: it goes on when gas is cheaper. To go on now, raise GLISK_MAX_FEE_GWEI."
+
+
+class NonceMissing(RevealError):
+    code = "GLK-515"
+    summary = "A transaction of the keeper's that was not ours has left the chain, and ours wait behind the gap in its nonces."
+    remedy = "Send any transaction with that nonce from the keeper's wallet, for instance nothing to itself. And let nobody else use its key."

@@ -38,7 +38,7 @@ FRESH_S = 0.3  # so long what was read of a cursor is believed
 TENDING = timedelta(seconds=15)
 FINAL = """
     SELECT LEAST(confirmed_no, safe_no) AS final, halted FROM chain_cursor WHERE chain_id = $1 AND contract_address = $2"""
-UNFINISHED = "SELECT DISTINCT chain_id FROM chain_nonce WHERE outcome IS NULL"
+UNFINISHED = "SELECT chain_id, sender, nonce FROM chain_nonce WHERE outcome IS NULL ORDER BY nonce"
 
 
 @processor("revealing")
@@ -93,7 +93,9 @@ class Revealing:
         sender = await self.keepers.of(contract.chain_id)
         if contract not in self.groups:
             linger = LINGER_S if self.settings.reveal_linger is None else self.settings.reveal_linger
-            self.groups[contract] = Gathering(Revealer(sender, contract).reveal, self.settings.reveal_batch, linger)
+            self.groups[contract] = Gathering(
+                Revealer(self.keepers, sender, contract).reveal, self.settings.reveal_batch, linger
+            )
         return self.groups[contract]
 
     async def close(self) -> None:
@@ -118,30 +120,21 @@ class Revealing:
         return [Periodic("finish reveals", TENDING, run)]
 
     async def finish(self, link: Link) -> None:
-<<<<<<< HEAD
         """And what the keepers have left is looked at, for people."""
         configured = {chain for chain, _ in addresses.contracts_in(self.settings.contracts) if chain}
-        unfinished = {row["chain_id"] for row in await link.fetch(UNFINISHED)}
-        for chain_id in configured | unfinished | set(self.keepers.senders):
-            sender = await self.keepers.of(chain_id)
-            await sender.means(link)
-            for nonce in await nonces.open_ones(link, sender.wallet):
-                await sender.ended(link, nonce, "periodic")
-=======
+        for chain_id in configured | set(self.keepers.senders):
+            with suppress(ChainError, RpcTrouble, RevealError):
+                await (await self.keepers.of(chain_id)).means(link)
         for row in await link.fetch(UNFINISHED):
             with suppress(ChainError, RpcTrouble, RevealError):
-                sender = await self.keepers.of(row["chain_id"])
-                for nonce in await nonces.open_ones(link, sender.wallet):
-                    await sender.ended(link, nonce, "periodic")
->>>>>>> 69ad092 (fix: what takes longer than the periodic work has is followed on beside it)
+                sender = await self.keepers.at(nonces.Wallet(row["chain_id"], row["sender"]))
+                await sender.ended(link, row["nonce"], "periodic")
 
 
 async def close_left_open(link: Link) -> None:
     """Of tokens that were ended by a person while their transaction was on its way: it was paid for all the same."""
     for row in await ledger.left_open(link.fetch, TOKENS, nonces.PROVIDER, "revealing"):
-        chain_id, address, nonce = row["receipt"].split(":")
-        wallet = nonces.Wallet(int(chain_id), address)
-        if ended := await nonces.ended(link, wallet, int(nonce)):
+        if ended := await nonces.ended(link, *nonces.named_in(row["receipt"])):
             wei = await nonces.share(link, row["receipt"], row["attempt_id"], ended.paid)
             told = {"tx": f"0x{ended.hash.hex()}" if ended.hash else None, "wei": str(wei)}
             said = "Its row had ended"

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glisk import addresses, wallets
 from glisk.chain import nodes
 from glisk.chain.pace import Pace
 from glisk.chain.rpc.pool import Rpc
 from glisk.chain.sending.fees import GWEI
+from glisk.chain.sending.nonces import Wallet
 from glisk.chain.sending.sender import Rules, Sender
 from glisk.errors import GliskError
 from glisk.settings import Settings, text
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 FAILED_FOR_S = 3.0
 
@@ -22,6 +27,7 @@ class Keepers:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.senders: dict[int, Sender] = {}
+        self.former: dict[Wallet, Sender] = {}
         self.failed: dict[int, tuple[float, GliskError]] = {}
         self.making = asyncio.Lock()
 
@@ -31,6 +37,15 @@ class Keepers:
             if chain_id not in self.senders:
                 self.senders[chain_id] = await self.made_once(chain_id)
             return self.senders[chain_id]
+
+    async def at(self, wallet: Wallet) -> Sender:
+        """Whoever it is: of a keeper whose key was replaced, what is on its way is still followed."""
+        today = await self.of(wallet.chain_id)
+        if wallet == today.wallet:
+            return today
+        if wallet not in self.former:
+            self.former[wallet] = Sender(today.rpc, wallet, today.rules)
+        return self.former[wallet]
 
     async def made_once(self, chain_id: int) -> Sender:
         """A key that cannot be read is not read again for each of a hundred tokens: to decrypt one takes a second."""
@@ -45,17 +60,22 @@ class Keepers:
 
     async def made(self, chain_id: int) -> Sender:
         settings = self.settings
-        password = settings.reveal_key_password_file
-        account = await asyncio.to_thread(
-            wallets.opened, Path(settings.reveal_key_file), Path(password) if password else None
-        )
+        account = await asyncio.to_thread(key_of, settings)
         found = await nodes.ask(addresses.questioned(addresses.nodes_in(text(settings.rpc_urls))))
         nodes.require(chain_id, found)
-        return Sender(Rpc(chain_id, found.of(chain_id)), account, rules_of(settings))
+        wallet = Wallet(chain_id, account.address.lower())
+        return Sender(Rpc(chain_id, found.of(chain_id)), wallet, rules_of(settings), account)
 
     async def close(self) -> None:
-        for sender in self.senders.values():
+        for sender in (*self.former.values(), *self.senders.values()):
             await sender.close()
+
+
+def key_of(settings: Settings) -> LocalAccount:
+    password = settings.reveal_key_password_file
+    return wallets.opened(
+        Path(settings.reveal_key_file).expanduser(), Path(password).expanduser() if password else None
+    )
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -71,8 +71,10 @@ class Gone(Exception):
         self.kept = kept
 
 
-def nonce_in(receipt: str) -> int:
-    return int(receipt.rpartition(":")[2])
+def named_in(receipt: str) -> tuple[Wallet, int]:
+    """Whose nonce it is, and which: the key may be another by now."""
+    chain_id, address, nonce = receipt.split(":")
+    return Wallet(int(chain_id), address), int(nonce)
 
 
 async def know(link: Link, wallet: Wallet) -> None:
@@ -158,10 +160,6 @@ async def mine(link: Link, wallet: Wallet, nonce: int, tx_hash: bytes, receipt: 
 
 async def lose(link: Link, wallet: Wallet, nonce: int) -> None:
     await link.fetch(statement("lose_nonce"), wallet.chain_id, wallet.address, nonce)
-
-
-async def open_ones(link: Link, wallet: Wallet) -> list[int]:
-    return [row["nonce"] for row in await link.fetch(statement("open_nonces"), wallet.chain_id, wallet.address)]
 
 
 async def sent_already(link: Link, claims: Sequence[Claim]) -> dict[int, tuple[int, str]]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from glisk.chain.mint import Contract
 from glisk.chain.sending import asking, nonces
+from glisk.chain.sending.keepers import Keepers
 from glisk.chain.sending.nonces import Content, Ended, Gone
 from glisk.chain.sending.preflight import Preflight, Wish
 from glisk.chain.sending.sender import Sender
@@ -38,8 +39,8 @@ class Closed(Struct, frozen=True):
 
 
 class Revealer:
-    def __init__(self, sender: Sender, contract: Contract) -> None:
-        self.sender, self.contract = sender, contract
+    def __init__(self, keepers: Keepers, sender: Sender, contract: Contract) -> None:
+        self.keepers, self.sender, self.contract = keepers, sender, contract
         self.preflight = Preflight(sender.rpc, contract, sender.wallet.address, sender.rules.confirmations)
 
     async def reveal(self, claims: Sequence[Claim]) -> list[Verdict]:
@@ -89,9 +90,9 @@ class Revealer:
     async def follow(
         self, link: Link, receipt: str, claims: Sequence[Claim], attempts: dict[int, tuple[int, str]]
     ) -> dict[int, Verdict]:
-        nonce = nonces.nonce_in(receipt)
-        ended = await self.sender.ended(link, nonce, claims[0].worker)
-        content = await nonces.content(link, self.sender.wallet, nonce)
+        wallet, nonce = nonces.named_in(receipt)
+        ended = await (await self.keepers.at(wallet)).ended(link, nonce, claims[0].worker)
+        content = await nonces.content(link, wallet, nonce)
         asked = [asking.uri_of(self.contract.address, int(claim.row["token_id"])) for claim in claims]
         uris = (await self.sender.rpc.ask(*asked)).results
         found: dict[int, Verdict] = {}

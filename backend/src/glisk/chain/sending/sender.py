@@ -19,7 +19,7 @@ from glisk.chain.sending.fees import Fees, Market
 from glisk.chain.sending.nonces import Content, Ended, Signed, Wallet, ether
 from glisk.engine.claim import Claim
 from glisk.engine.link import Link, persistently
-from glisk.errors import BalanceTooLow
+from glisk.errors import BalanceTooLow, NonceMissing
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 SPARE = 5  # a fifth more gas than was estimated: by then the contract's state may be another
+SOON = 8  # looks
 LOST_LOOKS = 10  # in a row that a nonce is used and none of our transactions is in a block, until that is believed
 
 
@@ -40,13 +41,25 @@ class Rules(Struct, frozen=True):
     poll: float = 1.0
     again_after: float = 10.0
 
+    def rest(self, looks: int) -> float:
+        """Between looks: short at first, for whoever watches; then longer, for whoever pays the node."""
+        return min(self.poll * 1.5 ** max(0, min(looks, 20) - SOON), self.poll * 10)
+
+
+class Sent(Struct, frozen=True):
+    """When this process has sent a transaction, first and last."""
+
+    nonce: int
+    first: float
+    last: float
+
 
 class Means(Struct, frozen=True):
-    """What the wallet has, what gas costs, and the nonce that the node thinks comes next."""
+    """What the wallet has, what gas costs, and how many transactions of it are in blocks."""
 
     balance: int
     market: Market
-    pending: int
+    count: int
 
 
 class Sight(Struct, frozen=True):
@@ -59,21 +72,22 @@ class Sight(Struct, frozen=True):
 
 
 class Sender:
-    def __init__(self, rpc: Rpc, account: LocalAccount, rules: Rules) -> None:
-        self.rpc, self.account, self.rules = rpc, account, rules
-        self.wallet = Wallet(rpc.chain_id, account.address.lower())
+    """Without its account, what is stored of a wallet whose key is another by now is still followed, and sent again as it is."""
+
+    def __init__(self, rpc: Rpc, wallet: Wallet, rules: Rules, account: LocalAccount | None = None) -> None:
+        self.rpc, self.wallet, self.rules, self.account = rpc, wallet, rules, account
         self.following: dict[int, asyncio.Task[Ended]] = {}  # by nonce
         self.waiting = Counter[asyncio.Task[Ended]]()  # for it
-        self.sent_at: dict[bytes, float] = {}
+        self.sent: dict[bytes, Sent] = {}
         self.told = set[bytes]()  # of which people know that they wait
 
     # Storing
 
     async def means(self, link: Link) -> Means:
         address = self.wallet.address
-        asked = (asking.balance(address), asking.nonce(address, "pending"), *asking.market())
-        balance, pending, base, tip = (await self.rpc.ask(*asked)).results
-        found = Means(balance, asking.as_market(base, tip), pending)
+        asked = (asking.balance(address), asking.nonce(address), *asking.market())
+        balance, count, base, tip = (await self.rpc.ask(*asked)).results
+        found = Means(balance, asking.as_market(base, tip), count)
         await nonces.know(link, self.wallet)
         await nonces.saw(link, self.wallet, balance, found.market.price)
         return found
@@ -86,7 +100,8 @@ class Sender:
         await nonces.saw(link, self.wallet, means.balance, means.market.price, gas // content.tokens)
         async with link.transaction() as fetch:
             await nonces.keep_claims(fetch, claims)
-            nonce = max(await nonces.lock_next(fetch, self.wallet), means.pending)
+            # Not what is pending: if that is somebody else's and vanishes, all of ours would wait behind the gap for ever.
+            nonce = max(await nonces.lock_next(fetch, self.wallet), means.count)
             signed = self.signed(nonce, content, limit, offer)
             await nonces.take(fetch, self.wallet, nonce, content, claims)
             await nonces.store(fetch, self.wallet, signed, claims[0].worker)
@@ -110,6 +125,7 @@ class Sender:
             "maxFeePerGas": offer.most,
             "maxPriorityFeePerGas": offer.tip,
         }
+        assert self.account, "only the keeper of today signs"
         done = self.account.sign_transaction(transaction)
         return Signed(nonce, bytes(done.hash), bytes(done.raw_transaction), gas_limit, offer, content.digest)
 
@@ -135,22 +151,26 @@ class Sender:
             del self.following[nonce]
 
     async def follow(self, link: Link, nonce: int, worker: str) -> Ended:
-        looks, was_used = 0, False
+        looks, vain, gaps, was_used = 0, 0, 0, False
         while True:
             if found := await persistently(lambda: nonces.ended(link, self.wallet, nonce), "look at a nonce"):
+                self.sent = {tx: sent for tx, sent in self.sent.items() if sent.nonce > nonce}
                 return found
             sight = await self.look(link, nonce)
             is_used = bool(sight.receipts) or sight.count > nonce
             if was_used and not is_used:
-                self.sent_at.clear()  # its block was replaced: the node may have forgotten what was in it
-            looks, was_used = looks + 1 if is_used and not sight.receipts else 0, is_used
+                self.sent.clear()  # its block was replaced: the node may have forgotten what was in it
+                looks = 0
+            vain, was_used = vain + 1 if is_used and not sight.receipts else 0, is_used
             if sight.receipts:
                 await self.settle(link, nonce, sight)
             elif is_used:
-                await self.give_up(link, nonce, looks, sight)
+                await self.give_up(link, nonce, vain, sight)
             else:
-                await self.press(link, nonce, sight, worker)
-            await asyncio.sleep(self.rules.poll)
+                gaps = 0 if await self.press(link, nonce, sight, worker) else gaps + 1
+                self.require_no_gap(gaps, sight.count, nonce)
+            await asyncio.sleep(self.rules.rest(looks))
+            looks += 1
 
     async def look(self, link: Link, nonce: int) -> Sight:
         """All from one node, which may be behind, but does not contradict itself."""
@@ -179,23 +199,29 @@ class Sender:
         (count,) = (await self.rpc.ask(asking.nonce(self.wallet.address, block))).results
         return int(count) > nonce
 
-    async def press(self, link: Link, nonce: int, sight: Sight, worker: str) -> None:
-        """No block has it: every transaction up to this one must be with the node, and the one whose turn it is must pay enough."""
+    async def press(self, link: Link, nonce: int, sight: Sight, worker: str) -> bool:
+        """No block has it: every transaction up to this one must be with the node, and the one whose turn it is must pay enough.
+        False: that one is not ours."""
         waiting = await persistently(lambda: nonces.between(link, self.wallet, sight.count, nonce), "read transactions")
         for signed in waiting:
             if signed.state in ("live", "mined"):
-                is_refused = not await self.send(signed)
-                is_stuck = is_refused or signed.age.total_seconds() > self.rules.stuck_after
-                if is_stuck and signed.nonce == sight.count and signed.state == "live":
+                is_enough = await self.send(signed)
+                is_next = signed.nonce == sight.count and signed.state == "live"
+                if is_next and not (is_enough and self.has_time(signed)):
                     await self.raise_fee(link, signed, sight.market, worker)
+        return any(signed.nonce == sight.count for signed in waiting)
+
+    def require_no_gap(self, gaps: int, count: int, nonce: int) -> None:
+        """A transaction that was not ours was in a block when we took the next nonce, and is in none any more; or the node is behind."""
+        if gaps >= LOST_LOOKS:
+            raise NonceMissing(f"{self.wallet.address} on chain {self.wallet.chain_id}: {count}, before our {nonce}.")
 
     async def send(self, signed: Signed) -> bool:
-        """False: it offers too little."""
-        now = time.monotonic()
-        self.sent_at = {tx: at for tx, at in self.sent_at.items() if now - at < self.rules.again_after}
-        if signed.hash in self.sent_at:
+        """Now and then once more: a node may have forgotten it. False: it offers too little."""
+        now, before = time.monotonic(), self.sent.get(signed.hash)
+        if before and now - before.last < self.rules.again_after:
             return True
-        self.sent_at[signed.hash] = now
+        self.sent[signed.hash] = Sent(signed.nonce, before.first if before else now, now)
         try:
             await self.rpc.ask(asking.send(signed.raw))
         except Rejected as rejection:
@@ -203,17 +229,23 @@ class Sender:
         log.info("transaction sent", nonce=signed.nonce, hash=f"0x{signed.hash.hex()}")
         return True
 
+    def has_time(self, signed: Signed) -> bool:
+        """It has not been with the nodes for long, as far as this process knows."""
+        sent = self.sent.get(signed.hash)
+        return sent is None or time.monotonic() - sent.first < self.rules.stuck_after
+
     def bears(self, rejection: Rejected, signed: Signed) -> bool:
         """What the node has, or what a block has, is as good as sent; the next look tells."""
         if rejection.why == "funds":
-            self.sent_at.pop(signed.hash, None)
+            self.sent.pop(signed.hash, None)
             raise BalanceTooLow(f"{self.wallet.address} on chain {self.wallet.chain_id}: {rejection}.")
         if rejection.why == "content":
             log.error("a node refuses a transaction of ours", nonce=signed.nonce, said=str(rejection))
         return rejection.why != "fee"
 
     async def raise_fee(self, link: Link, old: Signed, market: Market, worker: str) -> None:
-        if not (offer := fees.raised(old.fees, market, self.rules.most)):
+        offer = fees.raised(old.fees, market, self.rules.most) if self.account else None
+        if not offer:
             return self.tell_of_waiting(old, market)
         content = await persistently(lambda: nonces.content(link, self.wallet, old.nonce), "read content")
         new = self.signed(old.nonce, content, old.gas_limit, offer)

@@ -45,9 +45,6 @@ WHERE chain_id = $1 AND sender = $2 AND nonce BETWEEN $3 AND $4 ORDER BY nonce, 
 -- name: nonce (chain, sender, nonce)
 SELECT content, recipient, data, tokens, outcome FROM chain_nonce WHERE chain_id = $1 AND sender = $2 AND nonce = $3
 
--- name: open_nonces (chain, sender)
-SELECT nonce FROM chain_nonce WHERE chain_id = $1 AND sender = $2 AND outcome IS NULL ORDER BY nonce
-
 -- name: mine (hash, block, its hash, gas, wei, outcome)
 -- Said twice it changes nothing; a block that was replaced after all gives way to the one that holds it now.
 WITH mined AS (
