@@ -18,7 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from glisk.images import webp, xmp
 from glisk.images.container import container
-from glisk.images.mark import is_marked, marked
+from glisk.images.mark import is_marked, marked, presentable
 from glisk.images.sniff import JPEG, PNG, WEBP, Format, sniff
 from tests import pictures
 
@@ -261,3 +261,45 @@ def test_millions_of_empty_parts_are_refused_before_they_fill_the_memory() -> No
     bomb = b"\xff\xd8" + b"\xff\xe5\x00\x02" * 20_000 + b"\xff\xd9"
     with pytest.raises(ValueError, match="more than 10000 parts"):
         marked(bomb)
+
+
+SECRET = "TOPSECRET a swan in the fog"
+
+
+def told_png() -> bytes:
+    info = PngInfo()
+    info.add_text("parameters", SECRET)
+    info.add_text("prompt", SECRET, zip=True)
+    info.add_itxt("XML:com.adobe.xmp", f"<x>{SECRET}</x>")
+    return saved("RGB", "png", pnginfo=info, exif=exif_of(SECRET), icc_profile=b"profile") + SECRET.encode()
+
+
+def exif_of(words: str) -> bytes:
+    exif = Image.Exif()
+    exif[0x010E] = words
+    return bytes(exif.tobytes())
+
+
+TOLD: dict[str, Callable[[], bytes]] = {
+    "png": told_png,
+    "jpeg": lambda: (
+        saved("RGB", "jpeg", exif=exif_of(SECRET), comment=SECRET.encode(), xmp=SECRET.encode(), icc_profile=b"profile")
+        + SECRET.encode()
+    ),
+    "webp": lambda: saved("RGB", "webp", exif=exif_of(SECRET), xmp=SECRET.encode(), icc_profile=b"profile"),
+    "webp with alpha": lambda: saved("RGBA", "webp", exif=exif_of(SECRET), lossless=True),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_its_maker_wrote_into_a_picture_is_not_for_the_world(name: str) -> None:
+    data = TOLD[name]()
+    shown = presentable(data)
+    assert SECRET.encode() not in shown
+    assert b"swan" not in shown
+    with Image.open(io.BytesIO(data)) as before, Image.open(io.BytesIO(shown)) as after:
+        assert (before.mode, before.tobytes()) == (after.mode, after.tobytes())
+        assert before.info.get("icc_profile") == after.info.get("icc_profile")
+        assert set(after.info) & {"exif", "comment", "parameters", "prompt"} == set()
+    assert source_types(packet_of(shown)) == [xmp.MARK]
+    assert presentable(shown) == shown

@@ -16,7 +16,7 @@ from glisk.engine.link import persistently
 from glisk.errors import ProviderFailed
 from glisk.images.fingerprint import Fingerprint
 from glisk.images.gate import Judgement, judge
-from glisk.images.mark import marked
+from glisk.images.mark import presentable
 from glisk.images.sniff import sniff
 from glisk.providers.port import Picture
 from glisk.repositories import prints
@@ -66,9 +66,9 @@ class Acceptance:
 
 
 def examined(picture: Picture, size: tuple[int, int]) -> tuple[Judgement, bytes]:
-    """And the file with the mark that says a model drew it, so that the hash is of what people get."""
+    """And the file as the world may have it, with the mark that says a model drew it, so that the hash is of what people get."""
     judgement = judge(picture.data, *size)
-    return judgement, b"" if judgement.verdict == "regenerate" else marked(picture.data)
+    return judgement, b"" if judgement.verdict == "regenerate" else presentable(picture.data)
 
 
 def unusable(reason: str, picture: Picture) -> ProviderFailed:

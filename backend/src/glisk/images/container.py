@@ -22,6 +22,9 @@ class Container(Protocol):
     def bare(self, parts: list[Part]) -> bytes:
         """A file of the same pixels, without metadata that could trouble a decoder."""
 
+    def wordless(self, parts: list[Part]) -> bytes:
+        """A file of the same pixels in the same colours, and nothing else: whatever its maker wrote into it is gone."""
+
     def packets(self, parts: list[Part]) -> list[bytes]:
         """Of XMP."""
 

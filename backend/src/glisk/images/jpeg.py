@@ -9,6 +9,7 @@ ALONE = {bytes([marker]) for marker in (*range(0xC0), *range(0xD0, 0xDA))}  # ma
 FRAMES = {bytes([marker]) for marker in range(0xC0, 0xD0)} - {b"\xc4", b"\xc8", b"\xcc"}
 # Metadata that a decoder can do without, and might stumble over: all but JFIF and Adobe's, which say what the colours are.
 ASIDE = {bytes([marker]) for marker in range(0xE1, 0xF0)} - {b"\xee"} | {b"\xfe"}
+ICC = b"ICC_PROFILE\0"
 XMP, EXIF = b"http://ns.adobe.com/xap/1.0/\0", b"Exif\0"
 
 
@@ -50,6 +51,13 @@ def is_still(parts: list[Part]) -> bool:
 
 def bare(parts: list[Part]) -> bytes:
     return joined(part for part in parts if part.name not in ASIDE)
+
+
+def wordless(parts: list[Part]) -> bytes:
+    """Up to the end of the last scan; the profile of the colours stays."""
+    *segments, scans = [part for part in parts if part.name not in ASIDE or bytes(part.body[: len(ICC)]) == ICC]
+    pixels = bytes(scans.whole)
+    return joined(segments) + pixels[: pixels.rfind(b"\xff" + EOI) + 2]
 
 
 def packets(parts: list[Part]) -> list[bytes]:

@@ -6,6 +6,13 @@ from glisk.images import xmp
 from glisk.images.container import container
 
 
+def presentable(data: bytes) -> bytes:
+    """As the world may have it: its pixels, its colours and the mark. Who draws may write the prompt into the file, and it is for the
+    author to say whether that is told."""
+    format = container(data)
+    return marked(format.wordless(format.parts(data)))
+
+
 def marked(data: bytes) -> bytes:
     """The file with the mark spliced in: no pixel is decoded, and what is marked stays as it is. A packet of XMP that the
     file had keeps what it says; of several, the first is kept. A file that is none, or is broken, is a ValueError."""

@@ -10,6 +10,7 @@ from glisk.images.part import Part, joined, require_few, unnamed
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEYWORD = b"XML:com.adobe.xmp\0"
 PIXELS = {b"", b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"}
+COLOURS = {b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"sBIT", b"bKGD", b"pHYs", b"cICP", b"mDCV", b"cLLI"}
 MOST_TEXT = 1 << 20  # of a packet that is compressed
 
 
@@ -49,6 +50,10 @@ def is_still(parts: list[Part]) -> bool:
 
 def bare(parts: list[Part]) -> bytes:
     return joined(part for part in parts if part.name in PIXELS)
+
+
+def wordless(parts: list[Part]) -> bytes:
+    return joined(part for part in parts[:-1] if part.name in PIXELS | COLOURS)
 
 
 def packets(parts: list[Part]) -> list[bytes]:

@@ -6,7 +6,8 @@ import struct
 
 from glisk.images.part import Part, joined, require_few, unnamed
 
-ALPHA, HAS_XMP, ANIMATED = 0x10, 0x04, 0x02
+ALPHA, HAS_EXIF, HAS_XMP, ANIMATED = 0x10, 0x08, 0x04, 0x02
+PIXELS = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"}
 
 
 def parts(data: bytes) -> list[Part]:
@@ -50,6 +51,15 @@ def is_still(parts: list[Part]) -> bool:
 def bare(parts: list[Part]) -> bytes:
     """As it is: its decoder looks at no metadata."""
     return joined(parts)
+
+
+def wordless(parts: list[Part]) -> bytes:
+    kept = [even(bytes(part.whole)) for part in parts[1:-1] if part.name in PIXELS]
+    if parts[1].name == b"VP8X":
+        body = bytes(parts[1].body)
+        kept[0] = built(b"VP8X", bytes([body[0] & ~(HAS_EXIF | HAS_XMP)]) + body[1:])
+    whole = b"WEBP" + b"".join(kept)
+    return b"RIFF" + struct.pack("<I", len(whole)) + whole
 
 
 def packets(parts: list[Part]) -> list[bytes]:

@@ -10,7 +10,7 @@ import httpx
 from msgspec import Struct
 
 from glisk.errors import NotArrived, ObjectDamaged, ObjectMissing, ProviderFailed
-from glisk.images.mark import marked
+from glisk.images.mark import presentable
 from glisk.images.sniff import sniff
 from glisk.providers.download import Downloads
 from glisk.storage.objects import Objects
@@ -46,7 +46,7 @@ class Pictures:
         """Marked, so that it is the same file as the one that was lost, if one was."""
         try:
             found = await self.downloads.fetched(row["image_url"])
-            data = await asyncio.to_thread(marked, found)
+            data = await asyncio.to_thread(presentable, found)
         except NotArrived as error:
             if is_gone(error):
                 raise lost(row, "is no picture any more") from error
