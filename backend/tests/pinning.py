@@ -20,7 +20,7 @@ from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
 from glisk.engine.worker import Pace, Station, Worker
 from glisk.images.mark import marked
-from glisk.processors.pinning import LANE, Pinning
+from glisk.processors.pinning import Pinning
 from glisk.settings import Settings
 from glisk.storage.objects import Objects
 from glisk.workers.staffing import make_lanes
@@ -88,9 +88,10 @@ class Archive:
         self, settings: Settings | None = None, *, pace: Pace = STEADY, name: str = "w"
     ) -> AsyncIterator[Pinning]:
         processor = Pinning(settings or self.settings())
-        station = Station(HASTY, "uploading", processor, Lane(LANE, (TOKENS, JOBS)))
+        assert processor.lane
+        station = Station(HASTY, "uploading", processor, Lane(processor.lane, (TOKENS, JOBS)))
         await make_lanes(self.link, [station])
-        await lanes.limit(self.link, LANE, AT_ONCE, lanes.ANY_RATE)
+        await lanes.limit(self.link, processor.lane, AT_ONCE, lanes.ANY_RATE)
         worker = Worker(self.url, [station], name, pace)
         running = asyncio.create_task(worker.run())
         try:
@@ -114,7 +115,8 @@ class Archive:
 
     async def go_on(self) -> None:
         """As a person says it; and nobody waits who had to."""
-        assert await lanes.resume(self.link, LANE)
+        for lane in await lanes.every_lane(self.link):
+            assert await lanes.resume(self.link, lane["lane"])
         await self.connection.execute("UPDATE tokens_s0 SET not_before = NULL")
 
     async def row(self, token_id: int = 1) -> dict[str, Any]:

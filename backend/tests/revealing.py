@@ -122,6 +122,20 @@ class Stage:
         found = await self.chain.ask("eth_getTransactionByHash", f"0x{tx_hash.hex()}")
         return found is not None and found["blockHash"] is None
 
+    async def minted_soon(self, quantity: int) -> None:
+        """In the next block, whenever that comes; and ready to be revealed."""
+        first = int(await self.chain.call(self.contract, "nextTokenId()", returns="uint256"))
+        wanted = self.chain.mint_request(AUTHOR, quantity, contract=self.contract)
+        await self.chain.ask("eth_sendTransaction", {"gas": hex(8_000_000), **wanted})
+        await self.ready(first, first + quantity - 1)
+
+    async def blocks_until_nonce(self, nonce: int) -> None:
+        while await self.nonce() < nonce:
+            await asyncio.to_thread(os.sched_yield)
+
+    async def until_stored(self, transactions: int) -> None:
+        await true(self.connection, f"SELECT count(*) >= {transactions} FROM chain_tx")
+
     async def stop_mining(self) -> None:
         """With what there is final: from here on a block comes only when the test says so."""
         await self.chain.ask("evm_setIntervalMining", 0)

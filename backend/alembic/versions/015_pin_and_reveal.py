@@ -110,6 +110,10 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    # What their nonces were for is forgotten here. What became of them the chain knows: it is asked before anything is revealed.
+    op.execute("""
+        UPDATE attempts SET outcome = 'unknown', finished_at = now(), error = 'A downgrade has forgotten its transaction'
+        WHERE step = 'revealing' AND outcome = 'open'""")
     op.execute("DROP INDEX attempts_transaction")
     op.execute("ALTER TABLE attempts DROP wei")
     op.execute("DROP TABLE chain_tx")

@@ -63,15 +63,19 @@ def drawable(value: str) -> str:
     return value
 
 
-def from_json(value: Any) -> Any:
+def from_json(value: Any, kind: str, empty: str) -> Any:
     try:
-        return json.loads(value or "{}") if isinstance(value, str) else value
+        return json.loads(value or empty) if isinstance(value, str) else value
     except ValueError as error:
-        raise ValueError(f"a JSON object is wanted: {error}") from error
+        raise ValueError(f"a JSON {kind} is wanted: {error}") from error
+
+
+def from_json_object(value: Any) -> Any:
+    return from_json(value, "object", "{}")
 
 
 def from_json_list(value: Any) -> Any:
-    return from_json(value or "[]")
+    return from_json(value, "list", "[]")
 
 
 def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
@@ -228,7 +232,7 @@ class Settings(BaseSettings):
         pattern=r"^((deployments/)?[\w.-]+/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$",
         description="The model that draws: owner/name, owner/name:version, or deployments/owner/name.",
     )
-    replicate_inputs: Annotated[dict[str, Any], NoDecode, BeforeValidator(from_json)] = Field(
+    replicate_inputs: Annotated[dict[str, Any], NoDecode, BeforeValidator(from_json_object)] = Field(
         default_factory=dict,
         description='Further inputs of the model, as JSON, like {"go_fast": false}; they stand above ours.',
     )
@@ -274,7 +278,10 @@ class Settings(BaseSettings):
         description="US dollars a day (UTC) that pictures may cost; when they are spent the provider's lane is held. Empty: no limit.",
     )
     prices: Annotated[
-        dict[str, dict[str, Decimal]], NoDecode, BeforeValidator(from_json), AfterValidator(known_units)
+        dict[str, dict[str, Decimal]],
+        NoDecode,
+        BeforeValidator(from_json_object),
+        AfterValidator(known_units),
     ] = Field(
         default_factory=dict,
         description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',

@@ -15,6 +15,9 @@ from glisk.processors.revealing import Revealing
 from tests.chains import STRANGER, a_chain, request
 from tests.revealing import BLOCK_TIME, Stage
 
+STRANGER_KEY = (
+    "7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6"  # of the fourth account of every such chain
+)
 LEDGER = "SELECT sum(wei) FROM attempts WHERE step = 'revealing'"
 SPENT = "SELECT sum(paid_wei) FROM chain_tx WHERE state = 'mined'"
 
@@ -233,6 +236,48 @@ async def test_a_nonce_that_somebody_else_has_used_costs_nothing_but_time(stage:
         await stage.until("status = 'revealed'", 3)
     outcomes = await stage.rows("SELECT nonce, outcome FROM chain_nonce ORDER BY nonce")
     assert outcomes == [{"nonce": 0, "outcome": "lost"}, {"nonce": 1, "outcome": "done"}]
+
+
+async def test_what_a_former_keeper_has_sent_is_followed_and_booked_as_its_own(stage: Stage) -> None:
+    await stage.minted(2)
+    await stage.stop_mining()
+    async with stage.at_work():
+        await stage.until_sent(1)
+    await stage.minted_soon(1)
+    new = stage.data_dir / "new.key"
+    new.touch(0o600)
+    new.write_text(STRANGER_KEY)
+    await stage.chain.ask("evm_setIntervalMining", 1)  # what the old keeper has sent is mined before it is replaced
+    await stage.blocks_until_nonce(1)
+    await stage.chain.transact(request(stage.contract, "setKeeper(address)", STRANGER, sender=OWNER))
+    await stage.revealed(3, stage.settings(reveal_key_file=str(new)))
+    senders = await stage.rows(
+        "SELECT a.receipt, t.token_id::int FROM attempts a JOIN tokens_s0 t ON t.id = a.item_id ORDER BY t.token_id"
+    )
+    assert [row["receipt"].split(":")[1] for row in senders] == [KEEPER, KEEPER, STRANGER]
+    assert await stage.value("SELECT count(*) FROM chain_nonce WHERE outcome = 'done'") == 2
+    assert await stage.value(LEDGER) == await stage.value(SPENT)
+    hashes = await stage.rows("SELECT DISTINCT reveal_tx FROM tokens_s0")
+    assert len(hashes) == 2
+
+
+async def test_a_foreign_transaction_that_vanishes_leaves_no_gap(stage: Stage) -> None:
+    await stage.minted(2)
+    await stage.stop_mining()
+    foreign = await stage.chain.ask("eth_sendTransaction", {"from": KEEPER, "to": STRANGER, "value": "0x1"})
+    async with stage.at_work(stage.settings(stuck_after=1)):
+        await stage.until_stored(1)
+        await stage.chain.ask("anvil_dropTransaction", foreign)
+        await stage.go_on_mining()
+        await stage.until("status = 'revealed'", 2)
+    assert await stage.value("SELECT nonce FROM chain_nonce") == 0
+
+
+async def test_a_contract_that_cannot_be_revealed_is_told_as_such(stage: Stage) -> None:
+    stage.contract = await stage.chain.deploy("PlainERC721")
+    await stage.ready(1, 1)
+    async with stage.at_work():
+        await stage.until("generation_error LIKE 'Its contract has no keeper%'")
 
 
 async def test_a_token_that_is_held_is_not_revealed(stage: Stage) -> None:

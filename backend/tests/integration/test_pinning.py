@@ -185,10 +185,10 @@ async def test_a_service_that_does_not_let_us_in_holds_the_lane_and_uses_no_atte
     async with archive.at_work():
         await archive.until("status = 'uploading' AND generation_error IS NOT NULL", 3)
         lane = await archive.lane()
-        assert (lane["lane"], lane["state"], lane["held_until"]) == ("ipfs", "held", None)
+        assert (lane["lane"], lane["state"], lane["held_until"]) == ("pinata", "held", None)
         assert words in lane["held_reason"]
         assert "GLISK_PINATA_JWT" in lane["held_reason"]
-        assert lane["held_reason"].endswith("Then: glisk lanes resume ipfs")
+        assert lane["held_reason"].endswith("Then: glisk lanes resume pinata")
         assert {(await archive.row(n))["retry_count"] for n in (1, 2, 3)} == {0}
         service.reset()
         await archive.go_on()
@@ -203,7 +203,7 @@ async def test_a_key_that_cannot_be_read_holds_the_lane_until_it_can(archive: Ar
         reason = (await archive.lane())["held_reason"]
         assert str(key) in reason
         assert "64 hex digits" in reason
-        assert "glisk lanes resume ipfs" in reason
+        assert "glisk lanes resume pinata" in reason
         key.touch(0o600)
         key.write_text("11" * 32)
         await archive.go_on()

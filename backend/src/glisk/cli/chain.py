@@ -161,6 +161,8 @@ def aloud(record: Mapping[str, Any]) -> dict[str, Any]:
         "undecodable logs": record["undecodable"] or None,
         "reorganisations": record["reorgs"]
         and f"{record['reorgs']}, the last at {output.shown(record['last_reorg_at'])}",
+        "keeper": record["keeper"]
+        and f"{record['keeper']}, has {record['balance']}, enough for {record['reveals_left']} reveals",
         "HALTED": record["halted"],
         "ALARM": record["alarm"],
     }

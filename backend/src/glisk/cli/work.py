@@ -121,9 +121,10 @@ def served_processes(flows: Sequence[Workflow], only: Sequence[str], found: Sett
         raise typer.BadParameter("None of these workflows has a step of these processes: glisk workflows ls")
     if found.reveals or REVEALING not in served:
         return served
+    way = "GLISK_REVEAL=on turns it on." if found.reveal else "GLISK_REVEAL_KEY_FILE, the keeper's key, turns it on."
     if REVEALING in only:
-        raise typer.BadParameter("Revealing is off. Set GLISK_REVEAL_KEY_FILE to a file with the keeper's key.")
-    typer.echo("Revealing is off: tokens stay ready. GLISK_REVEAL_KEY_FILE turns it on.", err=True)
+        raise typer.BadParameter(f"Revealing is off. {way}")
+    typer.echo(f"Revealing is off: tokens stay ready. {way}", err=True)
     return [process for process in served if process != REVEALING]
 
 

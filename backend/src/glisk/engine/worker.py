@@ -218,7 +218,8 @@ class Worker:
     async def tell_lane(self, lane: str | None, verdict: Verdict) -> None:
         link = self.notebook.link
         if lane and isinstance(verdict, Hold):
-            await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason), verdict.until), "hold")
+            if await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason), verdict.until), "hold"):
+                log.warning("lane held", lane=lane, reason=verdict.reason)
         elif lane and isinstance(verdict, Wait) and verdict.closes_lane:
             await persistently(lambda: lanes.slow(link, lane, verdict.after), "slow")
 

@@ -24,7 +24,7 @@ class PinLimited(PinError):
 
     code = "GLK-502"
     summary = "The pinning service asks us to come back later."
-    remedy = "Nothing to do: it is asked again. If it lasts, the account's plan is too small: glisk lanes limit ipfs"
+    remedy = "Nothing to do: it is asked again. If it lasts, the account's plan is too small, or the lane's rate too high: glisk lanes limit"
 
     def __init__(self, seen: str = "", *, after: timedelta = timedelta(seconds=30)) -> None:
         super().__init__(seen)
@@ -42,7 +42,7 @@ class PinDown(PinError):
 class WrongCid(PinError):
     code = "GLK-504"
     summary = "The pinning service has kept something else than what was sent: its CID is another one."
-    remedy = "Nothing is revealed with it. Pin elsewhere: GLISK_PINNERS=… in another order, then: glisk tokens retry"
+    remedy = "Nothing is revealed with it, and it is tried again by itself. If it lasts, pin elsewhere: GLISK_PINNERS=…, and start the workers anew."
 
 
 class PinRefused(PinError):

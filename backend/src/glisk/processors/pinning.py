@@ -25,8 +25,7 @@ from glisk.errors import (
 )
 from glisk.processors import Limits, processor
 from glisk.publishing import pins
-from glisk.publishing.metadata import provenance_wallet, written
-from glisk.publishing.origin import origin_of
+from glisk.publishing.metadata import metadata_of, provenance_wallet
 from glisk.publishing.picture import Picture, Pictures
 from glisk.publishing.pins import Pinnable
 from glisk.publishing.tending import tending
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-LANE = "ipfs"
+LANES = {"pinata": "pinata", "kubo": "kubo", "local": "ipfs"}  # each has limits of its own
 LOOK = "It is pinned, and waits for a look before the reveal: glisk tokens accept"
 STORAGE_REST, DOWNLOAD_REST = timedelta(seconds=10), timedelta(seconds=10)
 LIMITS = {
@@ -53,11 +52,10 @@ LIMITS = {
 
 @processor("pinning")
 class Pinning:
-    lane: str | None = LANE
-
     def __init__(self, settings: Settings) -> None:
         self.settings, self.objects = settings, Objects.of(settings)
         self.pinners = chosen.pinners(settings)
+        self.lane: str | None = LANES[self.pinners[0].name]
         self.limits = LIMITS[self.pinners[0].name]
         self.pictures = Pictures(self.objects)
         self.wallet: LocalAccount | None = None
@@ -67,7 +65,7 @@ class Pinning:
         try:
             return await self.pinned(claim)
         except PinForbidden as error:
-            return Hold(f"{error} {error.fix} Then: glisk lanes resume {LANE}")
+            return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
         except PinLimited as error:
             return Wait(error.after, str(error), closes_lane=True)
         except (PinRefused, ObjectMissing) as error:
@@ -77,7 +75,7 @@ class Pinning:
         except NotArrived as error:
             return Retry(error.said, category="download", after=DOWNLOAD_REST)
         except (KeyUnusable, StorageUnusable) as error:
-            return Hold(f"{error} {error.fix} Then: glisk lanes resume {LANE}")
+            return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
         except StorageError as error:
             return Wait(STORAGE_REST, str(error))
 
@@ -98,9 +96,10 @@ class Pinning:
 
     async def metadata(self, claim: Claim, picture: Picture, image_cid: str) -> tuple[bytes, bytes | None]:
         wallet = await self.unlocked()
-        origin = await persistently(lambda: origin_of(claim.link.fetch, claim.id), "read ledger")
         row: dict[str, Any] = {**dict(claim.row), **picture.facts}
-        return await asyncio.to_thread(written, row, origin, image_cid, self.settings, wallet)
+        return await persistently(
+            lambda: metadata_of(claim.link.fetch, row, image_cid, self.settings, wallet), "read ledger"
+        )
 
     async def unlocked(self) -> LocalAccount:
         async with self.unlocking:

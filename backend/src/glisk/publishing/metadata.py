@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from collections.abc import Mapping
 from datetime import UTC
 from hashlib import sha256
@@ -36,14 +38,14 @@ async def metadata_of(
     """The file to pin, the same ones for as long as nothing has changed; and the salt of the prompt, to be kept for the day
     when that is told. Without a salt nobody can tell it any more."""
     origin = await origin_of(fetch, row["id"])
-    return written(row, origin, image_cid, settings, wallet)
+    return await asyncio.to_thread(written, row, origin, image_cid, settings, wallet)
 
 
 def written(
     row: Mapping[str, Any], origin: Origin, image_cid: str, settings: Settings, wallet: LocalAccount
 ) -> tuple[bytes, bytes | None]:
     disclosure = origin.choice or settings.prompt_disclosure
-    salt = salt_for(row, origin, wallet)
+    salt = salt_for(row, origin, wallet, is_kept=disclosure != "never")
     is_told = disclosure == "now" and salt is not None
     shown = described(settings, known(row, origin, is_told=is_told), image_cid)
     whole = signed(shown, manifest(row, origin, image_cid, salt), wallet, salt if is_told else None)
@@ -82,10 +84,13 @@ def manifest(row: Mapping[str, Any], origin: Origin, image_cid: str, salt: bytes
     )
 
 
-def salt_for(row: Mapping[str, Any], origin: Origin, wallet: LocalAccount) -> bytes | None:
-    """None where no prompt is known: there is nothing to promise."""
+def salt_for(row: Mapping[str, Any], origin: Origin, wallet: LocalAccount, *, is_kept: bool) -> bytes | None:
+    """None where no prompt is known: there is nothing to promise. The same one each time, unless nobody is to know it ever: then whoever
+    repeats the step makes another file, and what was pinned before is left."""
     if origin.prompt is None:
         return None
+    if not is_kept:
+        return secrets.token_bytes(32)
     return salt_of(bytes(wallet.key), row["chain_id"], row["contract_address"], int(row["token_id"]), origin.prompt)
 
 

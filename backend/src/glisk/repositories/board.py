@@ -13,8 +13,8 @@ T = TypeVar("T")
 AT_ONCE = 1000  # rows that one statement moves
 TIMELINE = "SELECT at, from_status, to_status, actor, data FROM events WHERE item_id = $1 ORDER BY event_id"
 ATTEMPTS = """
-    SELECT started_at, finished_at, step, provider, model, seed::text, prompt_source, outcome, cost, wei::text, receipt, error,
-      details
+    SELECT started_at, finished_at, step, provider, model, seed::text, prompt_source, outcome, cost,
+      details ->> 'gas' AS gas, wei::text, COALESCE(details ->> 'tx', receipt) AS receipt, error
     FROM attempts WHERE item_id = $1 ORDER BY attempt_id"""
 
 
@@ -27,13 +27,9 @@ class Board:
 
     async def history(self, id: int) -> dict[str, list[dict[str, Any]]]:
         """Its `timeline`, and the `attempts` on it that cost money or changed the world."""
-        events, attempts = await self.listed(TIMELINE, id), await self.listed(ATTEMPTS, id)
-        return {"timeline": read(events, "data"), "attempts": read(attempts, "details")}
-
-
-def read(rows: Sequence[dict[str, Any]], column: str) -> list[dict[str, Any]]:
-    """With the JSON of this column as what it means."""
-    return [row | {column: row[column] and json.loads(row[column])} for row in rows]
+        events = await self.listed(TIMELINE, id)
+        timeline = [event | {"data": event["data"] and json.loads(event["data"])} for event in events]
+        return {"timeline": timeline, "attempts": await self.listed(ATTEMPTS, id)}
 
 
 def in_batches(many: Sequence[T]) -> Iterator[Sequence[T]]:

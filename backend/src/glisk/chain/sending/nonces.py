@@ -176,4 +176,5 @@ async def share(link: Link, receipt: str, attempt: int, paid: int) -> int:
 
 
 def ether(wei: int) -> str:
-    return f"{Decimal(wei) / 10**18:.6f}".rstrip("0").rstrip(".")
+    """In the chain's coin; next to nothing is told as it is."""
+    return f"{Decimal(wei) / 10**18:.6f}".rstrip("0").rstrip(".") if wei >= 10**12 else f"{wei} wei"

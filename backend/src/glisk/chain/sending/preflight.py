@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 NOT_FINAL = timedelta(seconds=5)
 DISPUTED = timedelta(minutes=1)
+NO_KEEPER = "Its contract has no keeper and knows no prompt authors, so nothing can be revealed on it: GLISK_REVEAL=off"
 
 
 class Wish(Struct, frozen=True):
@@ -65,6 +66,10 @@ class Preflight:
             raise NotTheKeeper(f"{self.contract} has the keeper {keeper}; the key is that of {self.sender}.")
         unrevealed = {None, "", placeholder}
         seen = zip(wishes, answers[::2], answers[1::2], strict=True)
+        if keeper is None and not any(
+            answers[::2]
+        ):  # it is no collection that can be revealed, or just too young to be final
+            return {wish.claim.id: Wait(DISPUTED, NO_KEEPER) for wish in wishes}
         judged = {wish.claim.id: objection(wish, author, uri, unrevealed) for wish, author, uri in seen}
         return {id: verdict for id, verdict in judged.items() if verdict}
 

@@ -48,7 +48,10 @@ class Service:
 
     def refusal(self, answer: httpx.Response, said: str) -> PinError:
         status, pause = answer.status_code, pauses.asked(answer)
-        seen = self.told(f"{self.name} answered {status}: {said or answer.reason_phrase or 'no reason given'}")
+        seen = (
+            self.told(f"{self.name} answered {status}: {said or answer.reason_phrase or 'no reason given'}").rstrip(".")
+            + "."
+        )
         if status in FORBIDDEN:
             return PinForbidden(seen)
         if status == 429 or (status == 503 and pause):
