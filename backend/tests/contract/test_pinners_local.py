@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import obstore
@@ -22,30 +22,15 @@ from glisk.storage.ipfs.local import Local
 from glisk.storage.ipfs.port import Block, Dag, Pinner
 from glisk.storage.ipfs.unixfs import Profile, dag
 from glisk.storage.objects import Objects, Part
-from tests.s3 import serving, settings_for
+from tests.blocks import blocks, endpoint, settings
+from tests.s3 import settings_for
+
+__all__ = ["blocks", "endpoint", "settings"]  # fixtures
 
 SMALL = Profile(chunk=10, width=3)
 DATA = bytes(range(100))
 TREE = dag(DATA, SMALL)  # ten leaves below four nodes below two below the root
 ABSENT = str(of(RAW, b"nobody has put this"))
-
-
-@pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("s3")) as url:
-        yield url
-
-
-@pytest.fixture(params=["directory", "bucket"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    if request.param == "directory":
-        return Settings(data_dir=tmp_path)
-    return settings_for(request.getfixturevalue("endpoint"), s3_prefix=tmp_path.name)
-
-
-@pytest.fixture
-def blocks(settings: Settings) -> Blocks:
-    return Blocks.of(settings)
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from eth_account import Account
 from glisk.dev.chain_contract import KEEPER, KEEPER_KEY, OWNER
 from glisk.processors.revealing import Revealing
 from tests.chains import STRANGER, a_chain, request
-from tests.revealing import BLOCK_TIME, Stage
+from tests.revealing import BLOCK_TIME, STEADY, Stage
 
 STRANGER_KEY = (
     "7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6"  # of the fourth account of every such chain
@@ -241,7 +243,7 @@ async def test_a_nonce_that_somebody_else_has_used_costs_nothing_but_time(stage:
 async def test_what_a_former_keeper_has_sent_is_followed_and_booked_as_its_own(stage: Stage) -> None:
     await stage.minted(2)
     await stage.stop_mining()
-    async with stage.at_work():
+    async with stage.at_work(pace=replace(STEADY, drain=timedelta())):
         await stage.until_sent(1)
     await stage.minted_soon(1)
     new = stage.data_dir / "new.key"

@@ -22,7 +22,7 @@ from glisk.chain.mint import Contract
 from glisk.chain.rpc.pool import Rpc
 from glisk.dev.chain_contract import KEEPER, OWNER
 from glisk.publishing.canonical import canonical
-from glisk.publishing.manifest import ZERO, Manifest, in_hex, signed
+from glisk.publishing.manifest import in_hex, signed
 from glisk.settings import Settings
 from glisk.storage.ipfs.blocks import ROOM, Blocks, key
 from glisk.storage.ipfs.cid import parse
@@ -35,6 +35,7 @@ from glisk.verifying.verdict import Report
 from tests import pictures
 from tests.chains import AUTHOR, Chain, free_port, request
 from tests.commands import glisk
+from tests.manifests import a_manifest
 from tests.serving import served
 
 SIGNER, STRANGER = (Account.from_key("0x" + digits * 32) for digits in ("11", "22"))
@@ -72,21 +73,7 @@ class Stage:
 
     def described(self, token_id: int, *, picture: bytes = PICTURE, wallet: Any = SIGNER, **more: Any) -> bytes:
         cid = dag(picture).root
-        manifest = Manifest(
-            chain_id=self.chain.chain_id,
-            contract=self.contract,
-            token_id=str(token_id),
-            provider="studio",
-            model="m",
-            version="",
-            seed="7",
-            prompt_commitment=ZERO,
-            fallback_used=False,
-            image_cid=cid,
-            image_sha256=more.pop("image_sha256", in_hex(sha256(picture).digest())),
-            receipt_sha256=ZERO,
-            created_at="2026-08-21T12:00:00Z",
-        )
+        manifest = a_manifest(self.chain.chain_id, self.contract, token_id, picture, more.pop("image_sha256", ""))
         shown = {"name": f"Glisk #{token_id}", "image": f"ipfs://{cid}", "attributes": [], **more}
         self.metadata[token_id] = canonical(signed(shown, manifest, wallet))
         return self.metadata[token_id]

@@ -1,4 +1,4 @@
-"""A link to the database, and a place where tokens are drawn."""
+"""A link to the database, a place where tokens are drawn, and stand-ins for those who pin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from glisk.dev.standins import replicate_control
+from glisk.dev.standins import pin_control, replicate_control
+from glisk.dev.standins.pin_control import PinControl
 from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.engine.link import Link
 from tests.drawing import Atelier
@@ -30,3 +31,15 @@ def standin() -> Iterator[ReplicateControl]:
 @pytest.fixture
 def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
     return Atelier(database_url, connection, standin, tmp_path / "data")
+
+
+@pytest.fixture
+def pinata_service() -> Iterator[PinControl]:
+    with pin_control.pinata() as control:
+        yield control
+
+
+@pytest.fixture
+def kubo_service() -> Iterator[PinControl]:
+    with pin_control.kubo() as control:
+        yield control

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,30 +21,15 @@ from glisk.storage.ipfs.cid import RAW, of, parse
 from glisk.storage.ipfs.port import Dag
 from glisk.storage.ipfs.unixfs import Profile, dag
 from glisk.storage.objects import Objects
-from tests.s3 import serving, settings_for
+from tests.blocks import blocks, endpoint, settings
+from tests.s3 import settings_for
 from tests.serving import served
+
+__all__ = ["blocks", "endpoint", "settings"]  # fixtures
 
 DATA = b"RIFF\x10\x00\x00\x00WEBP a picture of some length"
 TREE = dag(DATA, Profile(chunk=10, width=2))  # four leaves below two nodes below the root
 ABSENT = str(of(RAW, b"nobody has put this"))
-
-
-@pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("s3")) as url:
-        yield url
-
-
-@pytest.fixture(params=["directory", "bucket"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    if request.param == "directory":
-        return Settings(data_dir=tmp_path)
-    return settings_for(request.getfixturevalue("endpoint"), s3_prefix=tmp_path.name)
-
-
-@pytest.fixture
-def blocks(settings: Settings) -> Blocks:
-    return Blocks.of(settings)
 
 
 @pytest.fixture

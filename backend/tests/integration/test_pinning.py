@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from glisk.dev.standins import pin_control
 from glisk.dev.standins.control import Control
 from glisk.dev.standins.pin_control import PinControl
 from glisk.engine.link import Link
@@ -37,27 +36,15 @@ LOST = {"Content-Type": "text/plain"}
 
 
 @pytest.fixture
-def service() -> Iterator[PinControl]:
-    with pin_control.pinata() as control:
-        yield control
-
-
-@pytest.fixture
-def kubo() -> Iterator[PinControl]:
-    with pin_control.kubo() as control:
-        yield control
-
-
-@pytest.fixture
-def archive(database_url: str, connection: Any, link: Link, service: PinControl, tmp_path: Path) -> Archive:
-    return Archive(database_url, connection, link, service, tmp_path / "data")
+def archive(database_url: str, connection: Any, link: Link, pinata_service: PinControl, tmp_path: Path) -> Archive:
+    return Archive(database_url, connection, link, pinata_service, tmp_path / "data")
 
 
 # What is pinned, and what the row knows of it
 
 
 async def test_picture_and_metadata_are_pinned_under_cids_that_the_row_knows(
-    archive: Archive, service: PinControl
+    archive: Archive, pinata_service: PinControl
 ) -> None:
     picture = await archive.drawn()
     row = await archive.pinned()
@@ -66,7 +53,7 @@ async def test_picture_and_metadata_are_pinned_under_cids_that_the_row_knows(
     assert metadata == canonical(json.loads(metadata))
     assert len(row["prompt_salt"]) == 32
     assert (row["retry_count"], row["generation_error"]) == (0, None)
-    kept = [(pin["cid"], pin["name"], pin["network"]) for pin in service.pins()]
+    kept = [(pin["cid"], pin["name"], pin["network"]) for pin in pinata_service.pins()]
     assert kept == [(row["image_cid"], "Glisk-1-image", "public"), (row["metadata_cid"], "Glisk-1", "public")]
 
 
@@ -116,21 +103,21 @@ async def test_without_a_service_it_is_in_our_own_store(archive: Archive) -> Non
     assert found == await archive.metadata(row["metadata_cid"])
 
 
-async def test_a_kubo_node_has_it_under_the_same_cids(archive: Archive, kubo: PinControl) -> None:
+async def test_a_kubo_node_has_it_under_the_same_cids(archive: Archive, kubo_service: PinControl) -> None:
     await archive.drawn()
-    row = await archive.pinned(archive.settings(pinners="kubo", kubo_url=kubo.url))
-    assert kubo.cids() == [row["image_cid"], row["metadata_cid"]]
+    row = await archive.pinned(archive.settings(pinners="kubo", kubo_url=kubo_service.url))
+    assert kubo_service.cids() == [row["image_cid"], row["metadata_cid"]]
 
 
-async def test_two_workers_pin_each_token_once(archive: Archive, service: PinControl) -> None:
+async def test_two_workers_pin_each_token_once(archive: Archive, pinata_service: PinControl) -> None:
     for token_id in range(1, 21):
         await archive.drawn(token_id)
     async with archive.at_work(name="one"), archive.at_work(name="two"):
         await archive.until(READY, 20)
-    assert (len(service.log("upload")), len(service.cids())) == (40, 40)
+    assert (len(pinata_service.log("upload")), len(pinata_service.cids())) == (40, 40)
 
 
-async def test_two_tokens_may_have_the_same_picture(archive: Archive, service: PinControl) -> None:
+async def test_two_tokens_may_have_the_same_picture(archive: Archive, pinata_service: PinControl) -> None:
     await archive.drawn(1)
     first = await archive.row()
     same = {name: first[name] for name in ("image_key", "image_sha256")}
@@ -139,17 +126,17 @@ async def test_two_tokens_may_have_the_same_picture(archive: Archive, service: P
     other = await archive.row(2)
     assert row["image_cid"] == other["image_cid"]
     assert row["metadata_cid"] != other["metadata_cid"]
-    assert len(service.cids()) == 3
+    assert len(pinata_service.cids()) == 3
 
 
 @pytest.mark.parametrize("pinner", ["pinata", "kubo"])
 @pytest.mark.parametrize("name", ['Über ☕ "quoted" 50%', "../../etc", "a\r\nX-Header: b"])
 async def test_a_collection_may_be_called_anything(
-    name: str, pinner: str, archive: Archive, service: PinControl, kubo: PinControl
+    name: str, pinner: str, archive: Archive, pinata_service: PinControl, kubo_service: PinControl
 ) -> None:
     await archive.drawn()
-    row = await archive.pinned(archive.settings(collection_name=name, pinners=pinner, kubo_url=kubo.url))
-    pins = (service if pinner == "pinata" else kubo).pins()
+    row = await archive.pinned(archive.settings(collection_name=name, pinners=pinner, kubo_url=kubo_service.url))
+    pins = (pinata_service if pinner == "pinata" else kubo_service).pins()
     assert [pin["cid"] for pin in pins] == [row["image_cid"], row["metadata_cid"]]
     assert [pin.get("name", f"{name}-1") for pin in pins][1] == f"{name}-1"
 
@@ -177,11 +164,11 @@ async def test_where_each_is_looked_at_first_it_waits_in_review_and_goes_on_when
     ids=["plan limit", "key"],
 )
 async def test_a_service_that_does_not_let_us_in_holds_the_lane_and_uses_no_attempt(
-    scenario: dict[str, Any], words: str, archive: Archive, service: PinControl
+    scenario: dict[str, Any], words: str, archive: Archive, pinata_service: PinControl
 ) -> None:
     for token_id in (1, 2, 3):
         await archive.drawn(token_id)
-    service.always(**scenario)
+    pinata_service.always(**scenario)
     async with archive.at_work():
         await archive.until("status = 'uploading' AND generation_error IS NOT NULL", 3)
         lane = await archive.lane()
@@ -190,7 +177,7 @@ async def test_a_service_that_does_not_let_us_in_holds_the_lane_and_uses_no_atte
         assert "GLISK_PINATA_JWT" in lane["held_reason"]
         assert lane["held_reason"].endswith("Then: glisk lanes resume pinata")
         assert {(await archive.row(n))["retry_count"] for n in (1, 2, 3)} == {0}
-        service.reset()
+        pinata_service.reset()
         await archive.go_on()
         await archive.until(READY, 3)
 
@@ -215,10 +202,10 @@ async def test_a_key_that_cannot_be_read_holds_the_lane_until_it_can(archive: Ar
 
 
 async def test_a_service_that_wants_a_pause_gets_it_and_no_attempt_is_used(
-    archive: Archive, service: PinControl
+    archive: Archive, pinata_service: PinControl
 ) -> None:
     await archive.drawn()
-    service.script(status_code=429, retry_after_s=600)
+    pinata_service.script(status_code=429, retry_after_s=600)
     async with archive.at_work():
         await archive.until("status = 'uploading' AND generation_error LIKE '%429%'")
         lane, row = await archive.lane(), await archive.row()
@@ -229,10 +216,10 @@ async def test_a_service_that_wants_a_pause_gets_it_and_no_attempt_is_used(
         await archive.until(READY)
 
 
-async def test_another_cid_than_ours_is_refused_and_names_both(archive: Archive, service: PinControl) -> None:
+async def test_another_cid_than_ours_is_refused_and_names_both(archive: Archive, pinata_service: PinControl) -> None:
     picture = await archive.drawn()
     other = dag(b"something else").root
-    service.always(cid=other)
+    pinata_service.always(cid=other)
     async with archive.at_work():
         await archive.until("status = 'uploading' AND retry_count >= 2")
         row = await archive.row()
@@ -240,7 +227,7 @@ async def test_another_cid_than_ours_is_refused_and_names_both(archive: Archive,
         assert other in row["generation_error"]
         assert "GLISK_PINNERS" in row["generation_error"]
         assert (row["image_cid"], row["metadata_cid"]) == (None, None)
-        service.reset()
+        pinata_service.reset()
         await archive.until(READY)
     seen = await archive.connection.fetch(
         "SELECT DISTINCT from_status, to_status FROM events WHERE to_status = 'ready'"
@@ -249,17 +236,19 @@ async def test_another_cid_than_ours_is_refused_and_names_both(archive: Archive,
     assert (await archive.row())["generation_error"] is None
 
 
-async def test_metadata_under_another_cid_is_refused_as_well(archive: Archive, service: PinControl) -> None:
+async def test_metadata_under_another_cid_is_refused_as_well(archive: Archive, pinata_service: PinControl) -> None:
     await archive.drawn()
-    service.script()  # the picture
-    service.script(cid=dag(b"something else").root)
+    pinata_service.script()  # the picture
+    pinata_service.script(cid=dag(b"something else").root)
     await archive.pinned()
-    assert len(service.log("upload")) == 4
+    assert len(pinata_service.log("upload")) == 4
 
 
-async def test_a_file_that_the_service_refuses_fails_with_its_words(archive: Archive, service: PinControl) -> None:
+async def test_a_file_that_the_service_refuses_fails_with_its_words(
+    archive: Archive, pinata_service: PinControl
+) -> None:
     await archive.drawn()
-    service.script(status_code=400)
+    pinata_service.script(status_code=400)
     row = await archive.worked("status = 'failed'")
     assert "Pinata answered 400: BAD_REQUEST: The request could not be understood" in row["generation_error"]
     assert "GLISK_IMAGE_SIZE" in row["generation_error"]
@@ -268,38 +257,38 @@ async def test_a_file_that_the_service_refuses_fails_with_its_words(archive: Arc
 # A service that is slow, or away
 
 
-async def test_an_answer_that_comes_drop_by_drop_is_waited_for(archive: Archive, service: PinControl) -> None:
+async def test_an_answer_that_comes_drop_by_drop_is_waited_for(archive: Archive, pinata_service: PinControl) -> None:
     await archive.drawn()
-    service.always(pause_s=0.03)
+    pinata_service.always(pause_s=0.03)
     row = await archive.pinned()
-    assert (row["retry_count"], len(service.log("upload"))) == (0, 2)
+    assert (row["retry_count"], len(pinata_service.log("upload"))) == (0, 2)
 
 
-async def test_what_may_pass_is_tried_again(archive: Archive, service: PinControl) -> None:
+async def test_what_may_pass_is_tried_again(archive: Archive, pinata_service: PinControl) -> None:
     await archive.drawn()
-    service.script(status_code=500)
-    service.script(status_code=502)
-    service.script(drop="before")
-    service.script(drop="before", reset=True)
-    service.script(drop="mid_body")
+    pinata_service.script(status_code=500)
+    pinata_service.script(status_code=502)
+    pinata_service.script(drop="before")
+    pinata_service.script(drop="before", reset=True)
+    pinata_service.script(drop="mid_body")
     await archive.pinned()
-    assert len(service.log("upload")) == 7
+    assert len(pinata_service.log("upload")) == 7
     counts = await archive.connection.fetchval("SELECT count(*) FROM events WHERE to_status = 'uploading'")
     assert counts == 5
 
 
 async def test_an_upload_whose_answer_was_lost_is_made_again_and_does_no_harm(
-    archive: Archive, service: PinControl
+    archive: Archive, pinata_service: PinControl
 ) -> None:
     await archive.drawn()
-    service.script(drop="after", reset=True)
+    pinata_service.script(drop="after", reset=True)
     row = await archive.pinned()
-    assert [entry["subject"] for entry in service.log("upload")] == [
+    assert [entry["subject"] for entry in pinata_service.log("upload")] == [
         row["image_cid"],
         row["image_cid"],
         row["metadata_cid"],
     ]
-    assert len(service.cids()) == 2
+    assert len(pinata_service.cids()) == 2
 
 
 async def test_while_the_stored_picture_cannot_be_read_the_token_waits(archive: Archive) -> None:
@@ -355,7 +344,7 @@ async def test_a_token_that_has_nothing_but_an_address_is_fetched_marked_stored_
     ids=["404", "410", "403", "a page"],
 )
 async def test_a_picture_that_is_nowhere_fails_with_what_to_do(
-    status: int, body: bytes, archive: Archive, service: PinControl
+    status: int, body: bytes, archive: Archive, pinata_service: PinControl
 ) -> None:
     async with answering(lambda method, head: (status, LOST, body)) as url:
         await archive.drawn(image_url=url)
@@ -364,16 +353,16 @@ async def test_a_picture_that_is_nowhere_fails_with_what_to_do(
     assert url in row["generation_error"]
     assert row["image_key"] in row["generation_error"]
     assert row["generation_error"].endswith("then: glisk tokens retry")
-    assert service.cids() == []
+    assert pinata_service.cids() == []
 
 
-async def test_another_picture_at_the_same_address_is_not_taken(archive: Archive, service: PinControl) -> None:
+async def test_another_picture_at_the_same_address_is_not_taken(archive: Archive, pinata_service: PinControl) -> None:
     async with answering(lambda method, head: (200, {}, a_picture(99))) as url:
         await archive.drawn(image_url=url)
         shutil.rmtree(archive.data_dir / "objects")
         row = await archive.worked("status = 'failed'")
     assert "another picture" in row["generation_error"]
-    assert service.cids() == []
+    assert pinata_service.cids() == []
 
 
 async def test_a_picture_whose_host_is_away_is_asked_for_again(archive: Archive, connection: Any) -> None:
@@ -392,24 +381,24 @@ async def test_a_picture_whose_host_is_away_is_asked_for_again(archive: Archive,
 
 @pytest.mark.faults
 async def test_who_comes_after_a_kill_between_the_two_uploads_makes_the_same_cids(
-    archive: Archive, service: PinControl
+    archive: Archive, pinata_service: PinControl
 ) -> None:
     await archive.drawn()
-    service.script()  # the picture
-    service.script(hold="answer")
-    process = FORKS.Process(target=pin_in_fork, args=(archive.url, service.url, archive.data_dir))
+    pinata_service.script()  # the picture
+    pinata_service.script(hold="answer")
+    process = FORKS.Process(target=pin_in_fork, args=(archive.url, pinata_service.url, archive.data_dir))
     process.start()
-    before = await service.reached("upload", 2)
+    before = await pinata_service.reached("upload", 2)
     process.kill()
     process.join()
     process.close()
-    service.release("answer")
+    pinata_service.release("answer")
     async with archive.at_work(pace=SHORT):
         await archive.until(READY)
     row = await archive.row()
     assert before[0]["subject"] == row["image_cid"]
-    assert service.cids() == [row["image_cid"], row["metadata_cid"]], "and nothing else"
-    assert len(service.log("upload")) == 4
+    assert pinata_service.cids() == [row["image_cid"], row["metadata_cid"]], "and nothing else"
+    assert len(pinata_service.log("upload")) == 4
 
 
 def pin_in_fork(url: str, service: str, data_dir: Path) -> None:
@@ -422,19 +411,19 @@ async def pin_for_ever(archive: Archive) -> None:
 
 
 async def test_the_others_have_it_by_and_by_and_what_a_service_drops_comes_back(
-    archive: Archive, service: PinControl, kubo: PinControl
+    archive: Archive, pinata_service: PinControl, kubo_service: PinControl
 ) -> None:
     await archive.drawn()
-    async with archive.at_work(archive.settings(pinners="pinata,kubo", kubo_url=kubo.url)) as processor:
+    async with archive.at_work(archive.settings(pinners="pinata,kubo", kubo_url=kubo_service.url)) as processor:
         await archive.until(READY)
         row = await archive.row()
         both = sorted([row["image_cid"], row["metadata_cid"]])
         (tending,) = processor.works(archive.link)
-        assert kubo.cids() == []
+        assert kubo_service.cids() == []
         await tending.run()
-        assert sorted(kubo.cids()) == both
-        for place in (service, kubo):
+        assert sorted(kubo_service.cids()) == both
+        for place in (pinata_service, kubo_service):
             place.drop(row["metadata_cid"])
         await archive.connection.execute("UPDATE pins SET check_at = now()")
         await tending.run()
-        assert [sorted(place.cids()) for place in (service, kubo)] == [both, both]
+        assert [sorted(place.cids()) for place in (pinata_service, kubo_service)] == [both, both]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ import httpx
 import pytest
 import structlog
 
-from glisk.dev.standins import pin_control
 from glisk.dev.standins.pin_control import PinControl
 from glisk.engine.link import Link
 from glisk.engine.periodic import keep_time
@@ -34,18 +33,6 @@ A_DAY = timedelta(days=1)
 HASTE = httpx.Timeout(5.0)
 IMPATIENT = Patience(answer=timedelta(seconds=2))
 DUE = "UPDATE pins SET check_at = now()"
-
-
-@pytest.fixture
-def pinata_service() -> Iterator[PinControl]:
-    with pin_control.pinata() as control:
-        yield control
-
-
-@pytest.fixture
-def kubo_service() -> Iterator[PinControl]:
-    with pin_control.kubo() as control:
-        yield control
 
 
 @pytest.fixture

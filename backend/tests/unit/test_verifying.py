@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from glisk.chain.mint import Contract
 from glisk.publishing.canonical import canonical
-from glisk.publishing.manifest import ZERO, Manifest, in_hex, signed
+from glisk.publishing.manifest import signed
 from glisk.storage.ipfs.cid import RAW, of
 from glisk.verifying import telling
 from glisk.verifying.ids import Ids
 from glisk.verifying.judging import NotNamed, judged, named_in
 from glisk.verifying.signers import with_signers
 from glisk.verifying.verdict import Problem, Report, Verdict
+from tests.manifests import a_manifest
 
 HERE = Contract(31337, "0x" + "c0" * 20)
 WALLET = Account.from_key("0x" + "11" * 32)
@@ -30,21 +31,7 @@ GATEWAY = "http://gateway.test"
 
 
 def metadata(token_id: int = 1) -> dict[str, Any]:
-    manifest = Manifest(
-        chain_id=HERE.chain_id,
-        contract=HERE.address,
-        token_id=str(token_id),
-        provider="studio",
-        model="m",
-        version="",
-        seed="7",
-        prompt_commitment=ZERO,
-        fallback_used=False,
-        image_cid=CID,
-        image_sha256=in_hex(sha256(PICTURE).digest()),
-        receipt_sha256=ZERO,
-        created_at="2026-08-21T12:00:00Z",
-    )
+    manifest = a_manifest(HERE.chain_id, HERE.address, token_id, PICTURE)
     return signed({"name": f"Glisk #{token_id}", "image": f"ipfs://{CID}", "attributes": []}, manifest, WALLET)
 
 

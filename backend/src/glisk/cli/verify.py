@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glisk import addresses, logs, settings
+from glisk import addresses, logs, settings, wallets
 from glisk.cli import output, progress
 from glisk.settings import NodeUrls, Settings
 
@@ -96,7 +96,7 @@ Signer = Annotated[
         "--signer",
         parser=a_signer,
         metavar="0x…",
-        help="Who must have signed the metadata. Default: whoever has signed most of it.",
+        help="Who must have signed the metadata. Default: our own key, where we have one; else whoever has signed most of it.",
     ),
 ]
 AtOnce = Annotated[int, typer.Option("--at-once", min=1, max=256, help="So many tokens at the same time.")]
@@ -135,15 +135,25 @@ def verify(
     found = settings.load()
     logs.configure(found.model_copy(update={"log_level": "error"}))  # whatever matters is in the answer
     gateways = list(dict.fromkeys(gateway or addresses.parts_of(found.gateways) or [found.address]))
+    wanted = signer or own_signer(found)
     ids, patience = Ids.of(map(span, tokens)) if tokens else None, Patience(whole=timeout)
     with following.source(with_nodes(found, rpc)) as source, shown_on_a_terminal() as told:
 
         def question(rpc: Rpc, of: Contract) -> Awaitable[Report]:
-            return verified(rpc, of, ids, gateways, signer=signer, at_once=at_once, patience=patience, told=told)
+            return verified(rpc, of, ids, gateways, signer=wanted, at_once=at_once, patience=patience, told=told)
 
         report = asyncio.run(asked(source, contract, question))
     show(report, as_json)
     raise typer.Exit(1 if report.count("wrong") else 0)
+
+
+def own_signer(found: Settings) -> str | None:
+    """Whoever signs here, if anybody does: an operator knows who it must have been."""
+    from glisk.publishing.metadata import key_file
+
+    if not key_file(found).exists():
+        return None
+    return wallets.opened(key_file(found)).address.lower()
 
 
 def with_nodes(found: Settings, rpc: Sequence[str] | None) -> Settings:

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 def provenance_wallet(settings: Settings) -> LocalAccount:
     """Takes a second to load."""
-    if settings.provenance_key_file:
-        return wallets.opened(Path(settings.provenance_key_file).expanduser())
-    return wallets.made(settings.data_dir / "keys" / "provenance.key")
+    return wallets.opened(key_file(settings)) if settings.provenance_key_file else wallets.made(key_file(settings))
+
+
+def key_file(settings: Settings) -> Path:
+    """The operator's, else one of our own."""
+    given = settings.provenance_key_file
+    return Path(given).expanduser() if given else settings.data_dir / "keys" / "provenance.key"
 
 
 async def metadata_of(
