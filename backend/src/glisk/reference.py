@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +37,7 @@ def write(root: Path) -> None:
 def env_example() -> str:
     head = "# Copy to .env and change what you need. An empty value means the embedded part.\n# Made by `make docs` from glisk/settings.py.\n"
     return head + "".join(
-        f"\n{textwrap.fill(described(field), 110, initial_indent='# ', subsequent_indent='# ')}\n# {variable(name)}={default(field)}\n"
+        f"\n{textwrap.fill(described(field), 110, initial_indent='# ', subsequent_indent='# ')}\n# {variable(name)}={quoted(default(field))}\n"
         for name, field in Settings.model_fields.items()
     )
 
@@ -118,6 +120,11 @@ def described(field: FieldInfo) -> str:
 
 
 def default(field: FieldInfo) -> str:
-    """As it is written in .env; nothing where there is none."""
+    """As an operator would write it; nothing where there is none."""
     value = field.get_default(call_default_factory=True, validated_data={})
-    return "" if value in (None, {}) else text(value)
+    return "" if value in (None, {}) else json.dumps(value) if isinstance(value, list) else text(value)
+
+
+def quoted(value: str) -> str:
+    """For .env, where a # behind a space begins a comment, and quotes may be taken away."""
+    return f"'{value}'" if re.search(r"[#\"]", value) else value

@@ -87,7 +87,9 @@ def test_config_shows_what_is_in_force_without_secrets(tmp_path: Path, monkeypat
 def test_an_example_of_all_settings_is_a_valid_env_file(tmp_path: Path) -> None:
     example = glisk("config", "example", cwd=tmp_path).stdout
     (tmp_path / ".env").write_text(example.replace("# GLISK_", "GLISK_"))
-    assert glisk("config", "show", cwd=tmp_path).returncode == 0
+    shown = glisk("config", "show", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert "GLISK_TOKEN_NAME\t{collection} #{token_id}\n" in shown.stdout, "a # is no comment there"
 
 
 def test_clean_wipes_what_is_embedded(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ class Token(Work, table=True):
     mint_log: int | None = column(Integer)
 
     # What the world was told.
-    tags: list[str] | None = column(JSONB)
+    tags: list[str] | None = column(JSONB(none_as_null=True))
     prompt_salt: bytes | None = column(LargeBinary)
     token_uri: str | None = column(Text)
     reveal_tx: bytes | None = column(LargeBinary)
