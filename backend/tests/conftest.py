@@ -18,11 +18,13 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from glisk import wallets
 from glisk.db import migrate
 from glisk.db.session import engine_of, sessions
 from glisk.dev import postgres
 from tests.builders import OWNERS
 
+wallets.library()  # before a test loads it by itself, and takes away Python's limit of recursion
 # How long it takes depends on what else the machine does.
 settings.register_profile("glisk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("glisk")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import traceback
 from pathlib import Path
 
@@ -146,3 +148,21 @@ def test_processes_that_make_it_at_once_get_the_same(tmp_path: Path) -> None:
         maker.close()
     assert addresses == {wallets.opened(path).address}
     assert [each.name for each in tmp_path.iterdir()] == ["key"]
+
+
+def test_whoever_signs_can_still_be_given_what_is_nested_too_deeply() -> None:
+    """Without a limit of recursion it would end the process."""
+    code = """
+import msgspec
+from glisk import wallets
+from glisk.chain.rpc import wire
+from glisk.chain.rpc.classify import Faulty
+
+wallets.library()
+try:
+    wire.envelopes(b'{"error":' + b"[" * 90_000 + b"]" * 90_000 + b"}")
+except Faulty:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr
