@@ -22,7 +22,8 @@ from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
 from glisk.engine.worker import Pace, Station, Worker
 from glisk.processors.revealing import LANE, Revealing
-from glisk.settings import NodeUrls, Settings
+from glisk.settings import Settings
+from glisk.values import NodeUrls
 from glisk.workers.staffing import make_lanes
 from glisk.workflows import JOBS, TOKENS
 from tests.chains import AUTHOR, Chain, request, topic

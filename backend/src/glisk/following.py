@@ -27,7 +27,8 @@ from glisk.db.server import require_head
 from glisk.dev import data_dir
 from glisk.errors import RpcBehind, RpcUnreachable
 from glisk.service import Say, database, timed, where_database
-from glisk.settings import NodeUrls, Settings, text
+from glisk.settings import Settings
+from glisk.values import NodeUrls, text
 from glisk.workers.signals import INTERRUPTED, die_after, on_signals
 
 log = structlog.get_logger()

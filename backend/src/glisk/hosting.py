@@ -16,9 +16,10 @@ from glisk.dev import data_dir
 from glisk.engine import wakeup
 from glisk.engine.link import Link
 from glisk.service import Say, database, prepare_objects, timed, where_database
-from glisk.settings import Settings, text
+from glisk.settings import Settings
 from glisk.storage.ipfs.blocks import Blocks
 from glisk.storage.objects import Objects
+from glisk.values import text
 
 
 def up(settings: Settings, say: Say) -> None:

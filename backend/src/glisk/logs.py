@@ -9,7 +9,8 @@ import sys
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from glisk.settings import Settings, without_passwords
+from glisk.settings import Settings
+from glisk.values import without_passwords
 
 SECRET_NAME = re.compile(r"password|secret|token$|api_key|private_key|authorization|database_url", re.IGNORECASE)
 REDACTED = "***"

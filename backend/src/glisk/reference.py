@@ -12,7 +12,8 @@ from pydantic.fields import FieldInfo
 
 from glisk.engine.workflow import FAILED, Workflow
 from glisk.errors import catalogue
-from glisk.settings import Settings, text, variable
+from glisk.settings import Settings, variable
+from glisk.values import text
 from glisk.workflows import WORKFLOWS
 
 HEADER = "<!-- Made by `make docs` from the code; edit there. -->\n"

@@ -18,7 +18,8 @@ from glisk.engine.link import Link, LinkLost
 from glisk.engine.periodic import Periodic
 from glisk.engine.worker import Worker
 from glisk.errors import DatabaseUnreachable
-from glisk.settings import Settings, without_passwords
+from glisk.settings import Settings
+from glisk.values import without_passwords
 from glisk.workers import process
 from glisk.workers.staffing import Crew, make_lanes
 from glisk.workers.supervisor import Command, supervise

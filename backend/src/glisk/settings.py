@@ -3,153 +3,32 @@
 from __future__ import annotations
 
 import difflib
-import json
-import math
 import os
-import re
 from decimal import Decimal
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from glisk import addresses
+from glisk import values
 from glisk.errors import BadSettings, Problem
-from glisk.prompts import prompt_problem
+from glisk.values import masked, text
 
 PREFIX = "GLISK_"
-FILLED_IN = ("collection", "token_id", "author", "model", "provider", "seed", "prompt", "tag")
-LARGEST = 2**53 - 1  # whole number that every reader of JSON keeps exactly
 ELSEWHERE = {"replicate_api_token": "REPLICATE_API_TOKEN"}
-
-
-def postgres_url(value: SecretStr) -> SecretStr:
-    if value.get_secret_value() and not re.match(r"postgres(ql)?://.", value.get_secret_value()):
-        raise ValueError("a URL like postgresql://user:password@host:5432/database is wanted")
-    return value
-
-
-def width_and_height(value: str) -> str:
-    if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", value):
-        raise ValueError("a size like 1024x1024 is wanted")
-    return value
-
-
-def in_ascii(value: SecretStr) -> SecretStr:
-    if not re.fullmatch(r"[!-~]*", value.get_secret_value()):
-        raise ValueError("letters, digits and signs without spaces are wanted: it is sent in a header")
-    return value
-
-
-class NodeUrls(SecretStr):
-    """URLs whose paths are keys: only their servers may be shown."""
-
-
-def nodes(value: NodeUrls) -> NodeUrls:
-    return NodeUrls(",".join(addresses.nodes_in(value.get_secret_value())))
-
-
-def collections(value: str) -> str:
-    found = addresses.contracts_in(value)
-    return ",".join(address if chain is None else f"{chain}:{address}" for chain, address in found)
-
-
-def drawable(value: str) -> str:
-    if problem := prompt_problem(value):
-        raise ValueError(f"a prompt is wanted: {problem}")
-    return value
-
-
-def from_json(value: Any, kind: str, empty: str) -> Any:
-    try:
-        return json.loads(value or empty) if isinstance(value, str) else value
-    except ValueError as error:
-        raise ValueError(f"a JSON {kind} is wanted: {error}") from error
-
-
-def from_json_object(value: Any) -> Any:
-    return from_json(value, "object", "{}")
-
-
-def from_json_list(value: Any) -> Any:
-    return from_json(value, "list", "[]")
-
-
-def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
-    for model, price in value.items():
-        if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
-            raise ValueError(f'{model}: dollars per image or per second are wanted, like {{"image": 0.003}}')
-    return value
-
-
-def http_url(value: str) -> str:
-    """A server and nothing else: keys go elsewhere, and what stands behind the server's name is ours to add."""
-    if value and not re.fullmatch(r"https?://[^/?#@\s]+/?", value):
-        raise ValueError("a URL like https://host:port is wanted, with nothing behind the host")
-    return value.rstrip("/")
-
-
-def http_urls(value: str) -> str:
-    return ",".join(http_url(each.strip()) for each in value.split(",") if each.strip())
-
-
-def known_pinners(value: str) -> str:
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    if set(names) - {"pinata", "kubo", "local"} or len(set(names)) < len(names):
-        raise ValueError("pinata, kubo and local are known, each once")
-    return ",".join(names)
-
-
-def a_template(value: str) -> str:
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise ValueError("text is wanted: half of a sign (\\ud800 to \\udfff alone) is none")
-    try:
-        fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(value)]
-    except ValueError as error:
-        raise ValueError(f"{error}; write {{{{ for a brace") from error
-    if unknown := [
-        name for name, spec, conversion in fields if name is not None and (name not in FILLED_IN or spec or conversion)
-    ]:
-        raise ValueError(f"{{{unknown[0]}}} is not filled in, but: {', '.join(f'{{{name}}}' for name in FILLED_IN)}")
-    return value
-
-
-def traits(value: Any) -> Any:
-    """What a marketplace shows as properties: a name and a value, and how to show it."""
-    for trait in value:
-        if (
-            not isinstance(trait, dict)
-            or "value" not in trait
-            or set(trait) - {"trait_type", "value", "display_type", "max_value"}
-        ):
-            raise ValueError(
-                f'attributes like {{"trait_type": "Model", "value": "{{model}}"}} are wanted, not {trait!r}'
-            )
-        for part in trait.values():
-            a_template(part) if isinstance(part, str) else a_number(part)
-    return value
-
-
-def a_number(value: Any) -> None:
-    """Which the metadata can carry; or nothing, and then the attribute is left out."""
-    if isinstance(value, list | dict) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"text or a number is wanted, not {value!r}")
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise ValueError(f'a whole number beyond 2^53 is written as text, like "{value}"')
 
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
-    database_url: Annotated[SecretStr, AfterValidator(postgres_url)] = Field(
+    database_url: Annotated[SecretStr, AfterValidator(values.postgres_url)] = Field(
         default=SecretStr(""),
         description="The PostgreSQL server to use, version 14 or newer.",
         json_schema_extra={"part": "PostgreSQL", "embedded": "a PostgreSQL of our own in the data directory"},
     )
-    pooler_url: Annotated[SecretStr, AfterValidator(postgres_url)] = Field(
+    pooler_url: Annotated[SecretStr, AfterValidator(values.postgres_url)] = Field(
         default=SecretStr(""),
         description="A PgBouncer in transaction mode in front of that server, if there is one: short transactions go through it.",
     )
@@ -163,7 +42,7 @@ class Settings(BaseSettings):
         description="The bucket to keep images in: of AWS, Cloudflare R2, MinIO or any other S3.",
         json_schema_extra={"part": "S3", "embedded": "a directory in the data directory"},
     )
-    s3_endpoint: Annotated[str, AfterValidator(http_url)] = Field(
+    s3_endpoint: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="",
         description="The S3 server, for instance https://ACCOUNT.r2.cloudflarestorage.com without the bucket. Empty: AWS.",
     )
@@ -179,16 +58,16 @@ class Settings(BaseSettings):
         pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)?$",
         description="The folder of the bucket to keep images in, if it is shared, for instance glisk/images.",
     )
-    public_url: Annotated[str, AfterValidator(http_url)] = Field(
+    public_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="",
         description="Where the world finds the HTTP server, for instance https://glisk.example. Empty: http://HOST:PORT. With it providers can tell us when a picture is done.",
     )
-    rpc_urls: Annotated[NodeUrls, AfterValidator(nodes)] = Field(
-        default=NodeUrls(""),
+    rpc_urls: Annotated[values.NodeUrls, AfterValidator(values.nodes)] = Field(
+        default=values.NodeUrls(""),
         description="Nodes of the chain to ask, separated by commas: http(s) ones are asked, in this order, ws(s) ones tell of new blocks.",
         json_schema_extra={"part": "chain", "embedded": "a development chain of our own, with a collection on it"},
     )
-    contracts: Annotated[str, AfterValidator(collections)] = Field(
+    contracts: Annotated[str, AfterValidator(values.collections)] = Field(
         default="",
         description="The ERC-721 collections to follow, separated by commas: their addresses, or chain:address with the chain's id, for instance 8453:0x….",
     )
@@ -211,7 +90,7 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Seconds between looks at the chain's newest block, besides being told of it.",
     )
-    alchemy_signing_key: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
+    alchemy_signing_key: Annotated[SecretStr, AfterValidator(values.in_ascii)] = Field(
         default=SecretStr(""),
         description="The signing key of an Alchemy webhook that calls POST /webhooks/alchemy: every call makes us look at the chain at once.",
     )
@@ -219,10 +98,10 @@ class Settings(BaseSettings):
         default="",
         description="Who draws. Empty: Replicate if it has a token, else Stable Diffusion web UI if it has a URL, else the embedded studio.",
     )
-    image_size: Annotated[str, AfterValidator(width_and_height)] = Field(
+    image_size: Annotated[str, AfterValidator(values.width_and_height)] = Field(
         default="1024x1024", description="Width and height of the pictures, in pixels; the model must know it."
     )
-    replicate_api_token: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
+    replicate_api_token: Annotated[SecretStr, AfterValidator(values.in_ascii)] = Field(
         default=SecretStr(""),
         description="The API token of your Replicate account (r8_…). `REPLICATE_API_TOKEN` is read too.",
         json_schema_extra={"part": "Replicate", "embedded": "a studio of our own draws"},
@@ -232,11 +111,11 @@ class Settings(BaseSettings):
         pattern=r"^((deployments/)?[\w.-]+/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$",
         description="The model that draws: owner/name, owner/name:version, or deployments/owner/name.",
     )
-    replicate_inputs: Annotated[dict[str, Any], NoDecode, BeforeValidator(from_json_object)] = Field(
+    replicate_inputs: Annotated[dict[str, Any], NoDecode, BeforeValidator(values.from_json_object)] = Field(
         default_factory=dict,
         description='Further inputs of the model, as JSON, like {"go_fast": false}; they stand above ours.',
     )
-    replicate_url: Annotated[str, AfterValidator(http_url)] = Field(
+    replicate_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="https://api.replicate.com",
         description="Replicate's API, or a stand-in for it: glisk standin replicate.",
     )
@@ -244,7 +123,7 @@ class Settings(BaseSettings):
         default=SecretStr(""),
         description="The signing secret of your account's webhooks (whsec_…). Webhooks are asked for when it and GLISK_PUBLIC_URL are set.",
     )
-    sd_webui_url: Annotated[str, AfterValidator(http_url)] = Field(
+    sd_webui_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="",
         description="A Stable Diffusion web UI with its API on (--api), like http://127.0.0.1:7860.",
         json_schema_extra={"part": "Stable Diffusion web UI", "embedded": "a studio of our own draws"},
@@ -253,11 +132,11 @@ class Settings(BaseSettings):
         default=SecretStr(""), description="Its user and password (--api-auth), as user:password."
     )
     sd_webui_steps: int = Field(default=28, ge=1, le=150, description="In how many steps it draws a picture.")
-    default_prompt: Annotated[str, AfterValidator(drawable)] = Field(
+    default_prompt: Annotated[str, AfterValidator(values.drawable)] = Field(
         default="A quiet landscape at the edge of the sea, soft morning light",
         description="What is drawn for authors who have published no prompt.",
     )
-    fallback_prompt: Annotated[str, AfterValidator(drawable)] = Field(
+    fallback_prompt: Annotated[str, AfterValidator(values.drawable)] = Field(
         default="Cute kittens and flowers in a sunny garden, soft colors, storybook illustration",
         description="What is drawn when the provider refuses the author's prompt as against its content policy.",
     )
@@ -280,8 +159,8 @@ class Settings(BaseSettings):
     prices: Annotated[
         dict[str, dict[str, Decimal]],
         NoDecode,
-        BeforeValidator(from_json_object),
-        AfterValidator(known_units),
+        BeforeValidator(values.from_json_object),
+        AfterValidator(values.known_units),
     ] = Field(
         default_factory=dict,
         description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',
@@ -290,22 +169,22 @@ class Settings(BaseSettings):
         default=False,
         description="Whether logs and events show only a hash and the length of a refused prompt; the ledger keeps it whole.",
     )
-    pinners: Annotated[str, AfterValidator(known_pinners)] = Field(
+    pinners: Annotated[str, AfterValidator(values.known_pinners)] = Field(
         default="",
         description="Where pictures and metadata are pinned, the first one at once, the others by and by: pinata, kubo, local, separated by commas. Empty: Pinata if it has a key, else Kubo if it has a URL, else the embedded store.",
     )
-    pinata_jwt: Annotated[SecretStr, AfterValidator(in_ascii)] = Field(
+    pinata_jwt: Annotated[SecretStr, AfterValidator(values.in_ascii)] = Field(
         default=SecretStr(""),
         description="The key (JWT) of your Pinata account, with the scopes to read and write files.",
         json_schema_extra={"part": "Pinata", "embedded": "a store of our own, served at /ipfs"},
     )
-    pinata_url: Annotated[str, AfterValidator(http_url)] = Field(
+    pinata_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="https://api.pinata.cloud", description="Pinata's API, or a stand-in for it: glisk standin pinata."
     )
-    pinata_upload_url: Annotated[str, AfterValidator(http_url)] = Field(
+    pinata_upload_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="https://uploads.pinata.cloud", description="Where Pinata takes uploads, or a stand-in for it."
     )
-    kubo_url: Annotated[str, AfterValidator(http_url)] = Field(
+    kubo_url: Annotated[str, AfterValidator(values.http_url)] = Field(
         default="",
         description="The RPC address of a Kubo node, like http://127.0.0.1:5001; never one that is open to the world.",
         json_schema_extra={"part": "Kubo", "embedded": "a store of our own, served at /ipfs"},
@@ -320,23 +199,23 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Every so many hours each pin is looked at; what is missing is pinned again from the stored picture.",
     )
-    gateways: Annotated[str, AfterValidator(http_urls)] = Field(
+    gateways: Annotated[str, AfterValidator(values.http_urls)] = Field(
         default="",
         description="IPFS gateways that `glisk verify` reads through, separated by commas, like https://ipfs.io. Empty: our own HTTP server.",
     )
     collection_name: str = Field(
         default="Glisk", min_length=1, max_length=100, description="What the collection is called, for {collection}."
     )
-    token_name: Annotated[str, AfterValidator(a_template)] = Field(
+    token_name: Annotated[str, AfterValidator(values.a_template)] = Field(
         default="{collection} #{token_id}",
         description="The name of a token. {collection}, {token_id}, {author}, {model}, {provider} and {seed} are filled in.",
     )
-    token_description: Annotated[str, AfterValidator(a_template)] = Field(
+    token_description: Annotated[str, AfterValidator(values.a_template)] = Field(
         default="Drawn by {model} from a prompt by {author}.",
         description="The description of a token, filled in like its name. {prompt} too, if its author lets it be public now.",
     )
     token_attributes: Annotated[
-        list[dict[str, Any]], NoDecode, BeforeValidator(from_json_list), AfterValidator(traits)
+        list[dict[str, Any]], NoDecode, BeforeValidator(values.from_json_list), AfterValidator(values.traits)
     ] = Field(
         default_factory=lambda: [
             {"trait_type": "Author", "value": "{author}"},
@@ -510,23 +389,3 @@ def as_problem(name: object, value: object, message: str) -> Problem:
 
 def variable(name: str) -> str:
     return PREFIX + name.upper()
-
-
-def text(value: object) -> str:
-    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-
-
-def masked(value: object) -> str:
-    """Fit for a screen: of a URL only the password or the key is hidden, any other secret is hidden whole."""
-    plain = text(value)
-    if isinstance(value, NodeUrls):
-        return repr(addresses.shown_nodes(plain))
-    if isinstance(value, SecretStr) and plain and "://" not in plain:
-        return "'***'"
-    return repr(without_passwords(plain))
-
-
-def without_passwords(line: str) -> str:
-    return re.sub(
-        r"(://[^:/@\s]*:)\S*@|(\bpassword=)[^&\s]*", lambda hit: f"{hit[1]}***@" if hit[1] else f"{hit[2]}***", line
-    )

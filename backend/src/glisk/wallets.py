@@ -80,6 +80,6 @@ def wallet(key: str, path: Path) -> LocalAccount:
 def decrypted(keystore: str, password: str, path: Path) -> LocalAccount:
     try:
         key = library().Account.decrypt(json.loads(keystore), password)
-    except (ValueError, TypeError, KeyError, NotImplementedError):
+    except (ValueError, TypeError, LookupError, RuntimeError):
         raise KeyUnusable(f"{path}: the password is wrong, or it is no keystore.") from None
     return wallet(key.hex(), path)

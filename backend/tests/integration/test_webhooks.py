@@ -20,8 +20,9 @@ from glisk.engine import wakeup
 from glisk.engine.link import Link
 from glisk.engine.worker import Worker
 from glisk.providers.replicate.poller import Rhythm
-from glisk.settings import Settings, text
+from glisk.settings import Settings
 from glisk.storage.objects import Objects
+from glisk.values import text
 from tests.drawing import Atelier
 from tests.serving import served
 from tests.standins import a_client

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glisk import addresses, settings
+from glisk import addresses, settings, values
 from glisk.errors import BadSettings
 from glisk.publishing.canonical import canonical
 
@@ -61,7 +61,7 @@ def test_a_given_database_is_a_real_part(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("GLISK_DATABASE_URL", "postgresql://glisk:hunter2@db/glisk")
     found = settings.load(tmp_path)
     assert found.real_parts() == {"PostgreSQL": "GLISK_DATABASE_URL"}
-    assert settings.masked(found.database_url) == "'postgresql://glisk:***@db/glisk'"
+    assert values.masked(found.database_url) == "'postgresql://glisk:***@db/glisk'"
 
 
 @pytest.mark.parametrize("folder", [".", "..", "/"])
@@ -106,7 +106,7 @@ def test_aws_needs_a_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("GLISK_S3_REGION", "eu-central-1")
     found = settings.load(tmp_path)
     assert found.real_parts() == {"S3": "GLISK_S3_BUCKET"}
-    assert settings.masked(found.s3_secret_access_key) == "'***'"
+    assert values.masked(found.s3_secret_access_key) == "'***'"
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,14 @@ def test_a_chain_of_ones_own_is_a_real_part_whose_keys_are_not_shown(
     monkeypatch.setenv("GLISK_CONTRACTS", f"8453:{CONTRACT},\n{CONTRACT.upper().replace('X', 'x')}")
     found = settings.load(tmp_path)
     assert found.real_parts() == {"chain": "GLISK_RPC_URLS"}
-    assert addresses.nodes_in(settings.text(found.rpc_urls)) == [
+    assert addresses.nodes_in(values.text(found.rpc_urls)) == [
         NODE,
         "wss://other.example:8546/hunter2",
         "http://127.0.0.1:8545",
     ]
     assert addresses.contracts_in(found.contracts) == [(8453, CONTRACT.lower()), (None, CONTRACT.lower())]
     shown = "'https://base-mainnet.example/***,wss://other.example:8546/***,http://127.0.0.1:8545'"
-    assert settings.masked(found.rpc_urls) == shown
+    assert values.masked(found.rpc_urls) == shown
     assert "hunter2" not in repr(found)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glisk import reference, settings
+from glisk import reference, settings, values
 from glisk.cli import output
 
 app = typer.Typer(help="Show the settings in force, or an example of all of them.", no_args_is_help=True)
@@ -23,7 +23,7 @@ def show(as_json: output.Json = False) -> None:
     found = settings.load()
     output.rows(
         [
-            {"variable": settings.variable(name), "value": settings.masked(getattr(found, name)).strip("'")}
+            {"variable": settings.variable(name), "value": values.masked(getattr(found, name)).strip("'")}
             for name in settings.Settings.model_fields
         ],
         as_json=as_json,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glisk import addresses, logs, settings, wallets
+from glisk import addresses, logs, settings, values, wallets
 from glisk.cli import output, progress
-from glisk.settings import NodeUrls, Settings
+from glisk.settings import Settings
+from glisk.values import NodeUrls
 
 if TYPE_CHECKING:
     from glisk.chain.mint import Contract
@@ -56,7 +57,7 @@ def a_node(text: str) -> str:
 
 def a_gateway(text: str) -> str:
     try:
-        return settings.http_url(text)
+        return values.http_url(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r}: {error}, like https://ipfs.io (/ipfs is added).") from error
 

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 
 from glisk.errors import DatabaseTooOld, DatabaseUnreachable, SchemaAhead, SchemaBehind
-from glisk.settings import without_passwords
+from glisk.values import without_passwords
 
 OLDEST = 14
 SCRIPTS = Path(__file__).parents[3] / "alembic"

@@ -8,7 +8,8 @@ from typing import Any
 from glisk.errors import BadOrder, BadSettings, Problem
 from glisk.providers.port import Order, Painter
 from glisk.providers.prices import Price, price_of
-from glisk.settings import Settings, text
+from glisk.settings import Settings
+from glisk.values import text
 
 WEBHOOK = "/webhooks/replicate"
 USUAL_SECONDS = 10.0  # of computing, where that is what is paid for

@@ -15,7 +15,8 @@ from glisk.chain.sending.fees import GWEI
 from glisk.chain.sending.nonces import Wallet
 from glisk.chain.sending.sender import Rules, Sender
 from glisk.errors import GliskError
-from glisk.settings import Settings, text
+from glisk.settings import Settings
+from glisk.values import text
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from glisk.errors import BadSettings, Problem
-from glisk.settings import Settings, text
+from glisk.settings import Settings
 from glisk.storage.ipfs.port import Pinner
+from glisk.values import text
 
 
 def pinner_names(settings: Settings) -> list[str]:
