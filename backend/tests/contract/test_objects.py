@@ -11,7 +11,7 @@ import resource
 import socket
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,11 @@ from glisk.errors import (
 from glisk.settings import Settings
 from glisk.storage.objects import Objects, Part, Stored
 from glisk.storage.s3 import Patience
+from tests.blocks import endpoint, settings
 from tests.forked import FORKS, killed_after
-from tests.s3 import BUCKET, Answer, answering, serving, settings_for
+from tests.s3 import BUCKET, Answer, answering, settings_for
+
+__all__ = ["endpoint", "settings"]  # fixtures
 
 SOON = timedelta(seconds=0.2)
 HASTY = Patience(connect=SOON, silence=SOON, answer=SOON, retries=0)
@@ -64,21 +67,6 @@ HOSTILE = [
     "sha256/%2e%2e/x.webp",
     "x" * 100_000,
 ]
-
-
-@pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("s3")) as url:
-        yield url
-
-
-@pytest.fixture(params=["directory", "bucket"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    if request.param == "directory":
-        return Settings(data_dir=tmp_path)
-    return settings_for(
-        request.getfixturevalue("endpoint"), s3_prefix=tmp_path.name
-    )  # each test has a folder of its own
 
 
 @pytest.fixture
@@ -540,3 +528,13 @@ class TestBucket:
         assert f"/{BUCKET}/{stored.key}?" in link
         deep = bucket(endpoint, s3_prefix="glisk/images").link(stored.key, timedelta(hours=1))
         assert f"/{BUCKET}/glisk/images/{stored.key}?" in deep
+
+
+async def test_a_part_that_is_put_in_its_place_while_others_are_swept_troubles_nobody(tmp_path: Path) -> None:
+    """As if it were gone between being seen and being looked at."""
+    objects = Objects.of(Settings(data_dir=tmp_path))
+    digest = hashlib.sha256(b"a picture").hexdigest()
+    folder = tmp_path / "objects" / "sha256" / digest[:2]
+    folder.mkdir(parents=True)
+    (folder / ".gone.part").symlink_to(tmp_path / "nowhere")
+    assert (await objects.put(b"a picture", "image/webp", "webp")).sha256 == digest

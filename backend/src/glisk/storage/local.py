@@ -9,6 +9,7 @@ import os
 import re
 import time
 import uuid
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -93,8 +94,9 @@ def replace(target: Path, data: bytes) -> None:
 def sweep(directory: Path) -> None:
     """Removes what a killed process has left half written."""
     for part in directory.glob(".*.part"):
-        if time.time() - part.stat().st_mtime > ABANDONED.total_seconds():
-            part.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # whoever was writing it has put it in its place just now
+            if time.time() - part.stat().st_mtime > ABANDONED.total_seconds():
+                part.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:
