@@ -381,6 +381,13 @@ def half_followed(settings: Settings) -> list[Problem]:
     return [as_problem(lacking, "", f"a value is wanted, since {variable(given)} is set")]
 
 
+def wanted(settings: Settings, name: str, what: str, *, by: str) -> str:
+    """What another setting cannot do without."""
+    if found := text(getattr(settings, name)):
+        return found
+    raise BadSettings([Problem(variable(name), "empty", f"{what} is wanted by {variable(by)}")])
+
+
 def as_problem(name: object, value: object, message: str) -> Problem:
     kind = Settings.model_fields[str(name)].annotation
     seen = kind(str(value)) if isinstance(kind, type) and issubclass(kind, SecretStr) else value

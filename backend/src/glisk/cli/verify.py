@@ -40,16 +40,17 @@ def span(text: str) -> tuple[int, int]:
 
 
 def a_contract(text: str) -> str:
-    try:
-        addresses.contract_in(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}.") from error
-    return text
+    return readable(text, addresses.contract_in)
 
 
 def a_node(text: str) -> str:
+    return readable(text, addresses.nodes_in)
+
+
+def readable(text: str, read: Callable[[str], object]) -> str:
+    """As it was given, if it can be read so."""
     try:
-        addresses.nodes_in(text)
+        read(text)
     except ValueError as error:
         raise typer.BadParameter(f"{error}.") from error
     return text

@@ -135,7 +135,7 @@ async def close_left_open(link: Link) -> None:
     """Of tokens that were ended by a person while their transaction was on its way: it was paid for all the same."""
     for row in await ledger.left_open(link.fetch, TOKENS, nonces.PROVIDER, "revealing"):
         if ended := await nonces.ended(link, *nonces.named_in(row["receipt"])):
-            wei = await nonces.share(link, row["receipt"], row["attempt_id"], ended.paid)
-            told = {"tx": f"0x{ended.hash.hex()}" if ended.hash else None, "wei": str(wei)}
+            shares = await nonces.shares(link, row["receipt"], ended.paid)
+            told = {"tx": ended.tx, "wei": str(shares[row["attempt_id"]])}
             said = "Its row had ended"
             await ledger.record(link.fetch, row["attempt_id"], "cancelled", error=said, details=told)

@@ -8,7 +8,7 @@ from typing import Any
 from glisk.errors import BadOrder, BadSettings, Problem
 from glisk.providers.port import Order, Painter
 from glisk.providers.prices import Price, price_of
-from glisk.settings import Settings
+from glisk.settings import Settings, wanted
 from glisk.values import text
 
 WEBHOOK = "/webhooks/replicate"
@@ -61,7 +61,7 @@ def replicate(settings: Settings, **further: Any) -> Painter:
     from glisk.providers.replicate.painter import Replicate, Terms
     from glisk.providers.replicate.poller import Rhythm
 
-    token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate")
+    token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate", by="image_provider")
     is_told = bool(settings.public_url and text(settings.replicate_webhook_secret))
     terms: dict[str, Any] = {
         "token": token,
@@ -89,7 +89,7 @@ def require_drawable(settings: Settings) -> None:
 def sd_webui(settings: Settings) -> Painter:
     from glisk.providers.sd_webui import Options, SdWebui
 
-    url = wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,")
+    url = wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,", by="image_provider")
     username, _, password = text(settings.sd_webui_auth).partition(":")
     return SdWebui(Options(url, username, password, steps=settings.sd_webui_steps))
 
@@ -98,9 +98,3 @@ def studio() -> Painter:
     from glisk.providers.studio import Studio
 
     return Studio()
-
-
-def wanted(settings: Settings, name: str, what: str) -> str:
-    if found := text(getattr(settings, name)):
-        return found
-    raise BadSettings([Problem(f"GLISK_{name.upper()}", "empty", f"{what} is wanted by GLISK_IMAGE_PROVIDER")])

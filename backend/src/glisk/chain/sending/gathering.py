@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
+
+from glisk.engine.together import Waiting, fail
 
 T = TypeVar("T")
 R = TypeVar("R")
-Waiting: TypeAlias = "tuple[T, asyncio.Future[R]]"
 
 
 class Gathering(Generic[T, R]):
@@ -48,9 +49,7 @@ class Gathering(Generic[T, R]):
         try:
             found = list(zip(group, await self.act([item for item, _ in group]), strict=True))
         except Exception as error:  # noqa: BLE001 (it is the callers', who get it)
-            for _, answer in group:
-                if not answer.done():
-                    answer.set_exception(error)
+            fail([answer for _, answer in group], error)
         else:
             for (_, answer), result in found:
                 if not answer.done():

@@ -62,6 +62,10 @@ class Ended(Struct, frozen=True):
     gas_used: int = 0
     paid: int = 0
 
+    @property
+    def tx(self) -> str | None:
+        return f"0x{self.hash.hex()}" if self.hash else None
+
 
 class Gone(Exception):
     """Some of the claims are somebody else's by now, so nothing was stored."""
@@ -168,11 +172,11 @@ async def sent_already(link: Link, claims: Sequence[Claim]) -> dict[int, tuple[i
     return {row["item_id"]: (row["attempt_id"], row["receipt"]) for row in rows}
 
 
-async def share(link: Link, receipt: str, attempt: int, paid: int) -> int:
-    """What this token pays of what its transaction cost: all shares together are just that."""
-    (row,) = await link.fetch(statement("place_in_batch"), receipt, attempt)
-    place, tokens = int(row["place"]), int(row["tokens"])
-    return paid * (place + 1) // tokens - paid * place // tokens
+async def shares(link: Link, receipt: str, paid: int) -> dict[int, int]:
+    """What each attempt pays of what its transaction cost: all shares together are just that."""
+    attempts = [row["attempt_id"] for row in await link.fetch(statement("attempts_of"), receipt)]
+    cuts = [paid * place // len(attempts) for place in range(len(attempts) + 1)]
+    return {attempt: cuts[place + 1] - cuts[place] for place, attempt in enumerate(attempts)}
 
 
 def ether(wei: int) -> str:

@@ -95,12 +95,12 @@ class Revealer:
         content = await nonces.content(link, wallet, nonce)
         asked = [asking.uri_of(self.contract.address, int(claim.row["token_id"])) for claim in claims]
         uris = (await self.sender.rpc.ask(*asked)).results
+        shares = await nonces.shares(link, receipt, ended.paid)
         found: dict[int, Verdict] = {}
         for claim, uri in zip(claims, uris, strict=True):
             attempt, _ = attempts[claim.id]
-            wei = await nonces.share(link, receipt, attempt, ended.paid)
-            is_of_old = uri_of(claim).encode() not in content.data
-            found[claim.id] = verdict(claim, ended, uri, Closed(attempt, details(ended, wei, content), is_of_old))
+            told, is_of_old = details(ended, shares[attempt], content), uri_of(claim).encode() not in content.data
+            found[claim.id] = verdict(claim, ended, uri, Closed(attempt, told, is_of_old))
         return found
 
 
@@ -123,8 +123,7 @@ def verdict(claim: Claim, ended: Ended, uri: str | None, closed: Closed) -> Verd
 
 def details(ended: Ended, wei: int, content: Content) -> dict[str, Any]:
     """For the ledger, and for people."""
-    tx = f"0x{ended.hash.hex()}" if ended.hash else None
-    return {"tx": tx, "gas": ended.gas_used // content.tokens, "batch": content.tokens, "wei": str(wei)}
+    return {"tx": ended.tx, "gas": ended.gas_used // content.tokens, "batch": content.tokens, "wei": str(wei)}
 
 
 def uri_of(claim: Claim) -> str:

@@ -83,21 +83,21 @@ class Sender:
 
     # Storing
 
-    async def means(self, link: Link) -> Means:
+    async def means(self, link: Link, gas_per_token: int | None = None) -> Means:
+        """Written down for people, with what a token takes, if that is known anew."""
         address = self.wallet.address
         asked = (asking.balance(address), asking.nonce(address), *asking.market())
         balance, count, base, tip = (await self.rpc.ask(*asked)).results
         found = Means(balance, asking.as_market(base, tip), count)
         await nonces.know(link, self.wallet)
-        await nonces.saw(link, self.wallet, balance, found.market.price)
+        await nonces.saw(link, self.wallet, balance, found.market.price, gas_per_token)
         return found
 
     async def store(self, link: Link, content: Content, gas: int, claims: Sequence[Claim]) -> int:
         """The nonce under which it will be sent: from here on it is on its way, whoever dies. Raises FeeTooHigh, BalanceTooLow and Gone."""
-        means, limit = await self.means(link), gas + gas // SPARE
+        means, limit = await self.means(link, gas // content.tokens), gas + gas // SPARE
         offer = fees.offered(means.market, self.rules.most)
         self.require(means.balance, limit * offer.most)
-        await nonces.saw(link, self.wallet, means.balance, means.market.price, gas // content.tokens)
         async with link.transaction() as fetch:
             await nonces.keep_claims(fetch, claims)
             # Not what is pending: if that is somebody else's and vanishes, all of ours would wait behind the gap for ever.

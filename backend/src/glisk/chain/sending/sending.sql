@@ -62,9 +62,9 @@ WHERE chain_id = $2 AND sender = $3 AND nonce = $4 AND hash <> $1 AND state <> '
 WITH lost AS (UPDATE chain_tx SET state = 'lost' WHERE chain_id = $1 AND sender = $2 AND nonce = $3 AND state IN ('live', 'replaced'))
 UPDATE chain_nonce SET outcome = 'lost' WHERE chain_id = $1 AND sender = $2 AND nonce = $3 AND outcome IS NULL
 
--- name: place_in_batch (receipt, attempt)
--- The how-manieth of how many tokens of its transaction: what that cost is shared among them to the last wei.
-SELECT count(*) FILTER (WHERE attempt_id < $2) AS place, count(*) AS tokens FROM attempts WHERE receipt = $1 AND step = 'revealing'
+-- name: attempts_of (receipt)
+-- The tokens of a transaction, in the order in which what it cost is shared among them to the last wei.
+SELECT attempt_id FROM attempts WHERE receipt = $1 AND step = 'revealing' ORDER BY attempt_id
 
 -- name: mined_for (chain, sender, nonce)
 SELECT hash, block_no, gas_used, paid_wei::text FROM chain_tx WHERE chain_id = $1 AND sender = $2 AND nonce = $3 AND state = 'mined'

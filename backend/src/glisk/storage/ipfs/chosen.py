@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from glisk.errors import BadSettings, Problem
-from glisk.settings import Settings
+from glisk.settings import Settings, wanted
 from glisk.storage.ipfs.port import Pinner
 from glisk.values import text
 
@@ -34,7 +33,7 @@ def pinner(settings: Settings, name: str) -> Pinner:
 def pinata(settings: Settings) -> Pinner:
     from glisk.storage.ipfs.pinata import Pinata
 
-    jwt = wanted(settings, "pinata_jwt", "the key (JWT) of your account at Pinata")
+    jwt = wanted(settings, "pinata_jwt", "the key (JWT) of your account at Pinata", by="pinners")
     return Pinata(jwt, settings.pinata_url, settings.pinata_upload_url)
 
 
@@ -42,7 +41,8 @@ def kubo(settings: Settings) -> Pinner:
     from glisk.storage.ipfs.kubo import Kubo
 
     return Kubo(
-        wanted(settings, "kubo_url", "the node's address, like http://127.0.0.1:5001,"), text(settings.kubo_auth)
+        wanted(settings, "kubo_url", "the node's address, like http://127.0.0.1:5001,", by="pinners"),
+        text(settings.kubo_auth),
     )
 
 
@@ -51,9 +51,3 @@ def local(settings: Settings) -> Pinner:
     from glisk.storage.ipfs.local import Local
 
     return Local(Blocks.of(settings))
-
-
-def wanted(settings: Settings, name: str, what: str) -> str:
-    if found := text(getattr(settings, name)):
-        return found
-    raise BadSettings([Problem(f"GLISK_{name.upper()}", "empty", f"{what} is wanted by GLISK_PINNERS")])
