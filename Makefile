@@ -15,6 +15,8 @@ PEERS := $(VENV)/.peers-ready
 # With hashes, for every Python we run on, and without the address of the package index they came from.
 LOCK := ../$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 NPM := contracts/node_modules/.ready
+BROWSER := backend/tests/browser/node_modules/.ready
+NPM_INSTALL := PATH="$$PATH:$(CURDIR)/$(BIN)" npm install --silent --no-package-lock --ignore-scripts --no-audit --no-fund
 
 ##@ Use
 
@@ -32,7 +34,7 @@ clean: $(RUNTIME) ## Wipe the data directory (FORCE=1 when real services were pa
 
 ##@ Develop
 
-test: $(TOOLS) $(NPM) ## Run every test (T=tests/unit for some of them)
+test: $(TOOLS) $(NPM) $(BROWSER) ## Run every test (T=tests/unit for some of them)
 	@cd backend && ../$(BIN)/python -m pytest $(T)
 
 check: $(TOOLS) ## Lint, types, imports
@@ -43,7 +45,7 @@ check: $(TOOLS) ## Lint, types, imports
 format: $(TOOLS) ## Put the code into shape
 	@cd backend && ../$(BIN)/ruff check --fix-only . && ../$(BIN)/ruff format .
 
-prove: $(TOOLS) $(NPM) ## Run the fault tests with their large counts (long)
+prove: $(TOOLS) $(NPM) $(BROWSER) ## Run the fault tests with their large counts (long)
 	@cd backend && PROVE=1 ../$(BIN)/python -m pytest -m faults $(T)
 
 bench: $(PEERS) ## Measure beside the peers (ONLY=engine for one part); results in backend/benchmarks/results
@@ -55,6 +57,9 @@ contracts: $(TOOLS) $(NPM) ## Rebuild the contract and compare with the committe
 docs: $(RUNTIME) ## Write the pages that are made from the code
 	@$(BIN)/glisk config docs .
 
+screens: $(TOOLS) $(BROWSER) ## Take the pictures of docs/screens from a Glisk that runs (URL=http://127.0.0.1:8000)
+	@cd backend && ../$(BIN)/python -m tests.browser.screenshots $(URL)
+
 lock: $(TOOLS) ## Lock the newest dependencies that pyproject.toml allows
 	@cd backend && $(LOCK) pyproject.toml --group build --output-file requirements.txt
 	@cd backend && $(LOCK) --group dev --constraints requirements.txt --output-file requirements-dev.txt
@@ -64,7 +69,7 @@ lock: $(TOOLS) ## Lock the newest dependencies that pyproject.toml allows
 help:
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: run migrate downgrade clean test check format prove bench contracts docs lock help
+.PHONY: run migrate downgrade clean test check format prove bench contracts docs screens lock help
 
 # Set-up. A stamp is newer than what it was made from, so nothing is installed twice. The environment knows where it
 # lies: after a move it is made anew.
@@ -95,11 +100,16 @@ $(TOOLS): $(RUNTIME) backend/requirements-dev.txt
 
 $(PEERS): $(TOOLS) backend/requirements-bench.txt
 	@echo "Installing the peers to measure beside (once)"
-	@$(PIP) install --require-hashes --only-binary :all: -r backend/requirements-bench.txt
+	@$(PIP) install --no-deps --require-hashes --only-binary :all: -r backend/requirements-bench.txt # all are named; pip would look for an extra anew
 	@touch $@
 
 $(NPM): $(VENV)/.made contracts/package.json
 	@command -v npm >/dev/null || { echo "No npm here: installing one into $(VENV)"; $(PIP) install --require-hashes -r backend/requirements-node.txt; }
 	@echo "Installing the dev chain, the contract compiler and what the tests compare with (once)"
-	@cd contracts && PATH="$$PATH:$(CURDIR)/$(BIN)" npm install --silent --no-package-lock --ignore-scripts --no-audit --no-fund
+	@cd contracts && $(NPM_INSTALL)
+	@touch $@
+
+$(BROWSER): $(NPM) backend/tests/browser/package.json backend/tests/browser/unpack.mjs
+	@echo "Installing the browser that looks at the pages (once)"
+	@cd backend/tests/browser && $(NPM_INSTALL) && PATH="$$PATH:$(CURDIR)/$(BIN)" node unpack.mjs
 	@touch $@

@@ -8,10 +8,17 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import chain, claim, engine, generation, page
+from benchmarks import chain, claim, engine, generation, page, stream, studio
 from benchmarks.row import Row
 
-PARTS = {"claim": claim.measure, "engine": engine.measure, "generation": generation.measure, "chain": chain.measure}
+PARTS = {
+    "claim": claim.measure,
+    "engine": engine.measure,
+    "generation": generation.measure,
+    "chain": chain.measure,
+    "stream": stream.measure,
+    "studio": studio.measure,
+}
 
 
 def main(only: list[str]) -> None:

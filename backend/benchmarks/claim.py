@@ -46,7 +46,7 @@ async def measured(url: str) -> dict[int, tuple[float, float]]:
 
 async def cost(connection: Any, size: int, rounds: int = ROUNDS) -> tuple[float, float]:
     """Of a claim in a table of that size."""
-    await connection.execute("TRUNCATE tokens_s0, authors, image_prints, pins")
+    await connection.execute("TRUNCATE tokens_s0, authors, author_prompts, image_prints, pins")
     await connection.execute(MANY_TOKENS, size, ["detected", *4 * ["failed"]], 0)
     await connection.execute("VACUUM ANALYZE tokens_s0")
     return await median_cost(connection, TOKEN, "detected", 10, rounds)

@@ -9,7 +9,7 @@ from benchmarks.row import Row
 
 
 def measure() -> Iterator[Row]:
-    rounds.forget(lambda title: not title.startswith("chain"))
+    rounds.forget(lambda title: not title.startswith(("chain", "stream")))
     with stage.server() as server:
         for part in (drain, enqueue, latency, steady, growth, memory):
             yield from part.measure(server)

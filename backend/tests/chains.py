@@ -32,6 +32,7 @@ BATCH = 500
 
 TRANSFER = "Transfer(address,address,uint256)"
 CONSECUTIVE = "ConsecutiveTransfer(uint256,uint256,address,address)"
+ONE_UPDATED, MANY_UPDATED = "MetadataUpdate(uint256)", "BatchMetadataUpdate(uint256,uint256)"
 NOBODY = "0x" + 64 * "0"
 
 
@@ -155,6 +156,12 @@ class Chain:
         terms = {"fromBlock": "0x0", "toBlock": "latest", "address": contract, "topics": topics}
         return list(await self.ask("eth_getLogs", terms))
 
+    async def updates(self, contract: str = "") -> list[int]:
+        """Every token whose URI the contract has changed, as often as it has."""
+        logs = await self.logs(contract or self.contract, [topic(ONE_UPDATED), topic(MANY_UPDATED)])
+        words = [[int(log["data"][at : at + 64], 16) for at in range(2, len(log["data"]), 64)] for log in logs]
+        return [token_id for found in words for token_id in range(found[0], found[-1] + 1)]
+
     async def mints(self, contract: str = "") -> list[Minted]:
         """Every token that was ever minted on the chain as it is now, by id."""
         contract = contract or self.contract
@@ -188,6 +195,15 @@ async def reached(port: int) -> AsyncIterator[Chain]:
     # Reading the certificates of the world, for a node without any, takes longer than most tests.
     async with httpx.AsyncClient(timeout=60, verify=False) as client:
         yield Chain(port, client)
+
+
+@asynccontextmanager
+async def kept_in(home: Path) -> AsyncIterator[Chain]:
+    """The embedded one that runs in this directory. A block comes when it is time for one."""
+    async with reached(int((home / "port").read_text())) as chain:
+        chain.contract = msgspec.json.decode((home / "contract.json").read_bytes(), type=dict[str, Any])["address"]
+        chain.is_automining = False
+        yield chain
 
 
 @pytest.fixture

@@ -20,26 +20,33 @@ def glisk(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def glisk_up(cwd: Path) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def glisk_up(cwd: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A running Glisk and the lines it printed until it was ready."""
-    with subprocess.Popen(
-        [*GLISK, "up"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with started("up", *arguments, cwd=cwd) as process:
+        yield process, lines_until_ready(process, cwd)
+
+
+@contextmanager
+def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """Its log is a file, which never is full."""
+    with (
+        open(cwd / f"{arguments[0]}.log", "a") as log,
+        subprocess.Popen([*GLISK, *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
         try:
-            yield process, lines_until_ready(process)
+            yield process
         finally:
             process.kill()
 
 
-def lines_until_ready(process: subprocess.Popen[str]) -> list[str]:
+def lines_until_ready(process: subprocess.Popen[str], cwd: Path) -> list[str]:
     assert process.stdout
     lines: list[str] = []
     for line in process.stdout:
         lines.append(line.strip())
         if "http://" in line:
             return lines
-    assert process.stderr
-    raise AssertionError(f"it ended before it was ready: {lines} {process.stderr.read()}")
+    raise AssertionError(f"it ended before it was ready: {lines} {(cwd / 'up.log').read_text()}")
 
 
 def stopped(process: subprocess.Popen[str], by: int = signal.SIGINT) -> str:

@@ -22,6 +22,7 @@ from glisk import wallets
 from glisk.db import migrate
 from glisk.db.session import engine_of, sessions
 from glisk.dev import postgres
+from glisk.settings import ELSEWHERE
 from tests.builders import OWNERS
 
 wallets.library()  # before a test loads it by itself, and takes away Python's limit of recursion
@@ -44,7 +45,7 @@ WATCHED = """
 
 @pytest.fixture(autouse=True)
 def no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith("GLISK_")]:
+    for name in [name for name in os.environ if name.startswith("GLISK_") or name in ELSEWHERE.values()]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GLISK_DATA_DIR", str(tmp_path / "glisk"))
 

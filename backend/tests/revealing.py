@@ -48,7 +48,6 @@ MINTED_IN = """
       mint_log = 0"""
 
 
-ONE_UPDATED, MANY_UPDATED = "MetadataUpdate(uint256)", "BatchMetadataUpdate(uint256,uint256)"
 SKIPPED = "RevealSkipped(uint256,uint8)"
 Content: TypeAlias = tuple[str, bytes]  # who is called, and with what
 
@@ -220,9 +219,7 @@ class Stage:
 
     async def updates(self) -> list[int]:
         """Every token whose URI the contract has changed, as often as it has."""
-        logs = await self.chain.logs(self.contract, [topic(ONE_UPDATED), topic(MANY_UPDATED)])
-        words = [[int(log["data"][at : at + 64], 16) for at in range(2, len(log["data"]), 64)] for log in logs]
-        return [token_id for found in words for token_id in range(found[0], found[-1] + 1)]
+        return await self.chain.updates(self.contract)
 
     async def skipped(self) -> int:
         return len(await self.chain.logs(self.contract, topic(SKIPPED)))

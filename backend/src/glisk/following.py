@@ -28,6 +28,7 @@ from glisk.dev import data_dir
 from glisk.errors import RpcBehind, RpcUnreachable
 from glisk.service import Say, database, timed, where_database
 from glisk.settings import Settings
+from glisk.telling.running import beside
 from glisk.values import NodeUrls, text
 from glisk.workers.signals import INTERRUPTED, die_after, on_signals
 
@@ -55,18 +56,21 @@ def listen(settings: Settings, say: Say) -> None:
         done()
         with timed(say, where_chain(settings)) as done, source(settings) as found:
             done()
-            asyncio.run(until_signal(follow(url, found, say)))
+            asyncio.run(until_signal(beside(url, settings, follow(url, found, say))))
 
 
 @contextmanager
 def source(settings: Settings) -> Iterator[Source]:
     """The operator's nodes, else the embedded development chain."""
     with with_chain(settings) as filled:
-        pace = Pace(
-            confirmations=filled.confirmations or Pace().confirmations, poll=timedelta(seconds=filled.poll_seconds)
-        )
-        urls, contracts = addresses.nodes_in(text(filled.rpc_urls)), addresses.contracts_in(filled.contracts)
-        yield Source(urls, contracts, filled.start_block, pace)
+        yield source_in(filled)
+
+
+def source_in(settings: Settings) -> Source:
+    """Of settings with a chain in them."""
+    confirmations, poll = settings.confirmations or Pace().confirmations, timedelta(seconds=settings.poll_seconds)
+    urls, contracts = addresses.nodes_in(text(settings.rpc_urls)), addresses.contracts_in(settings.contracts)
+    return Source(urls, contracts, settings.start_block, Pace(confirmations=confirmations, poll=poll))
 
 
 @contextmanager

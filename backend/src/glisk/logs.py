@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -16,12 +19,14 @@ SECRET_NAME = re.compile(r"password|secret|token$|api_key|private_key|authorizat
 REDACTED = "***"
 
 
-def configure(settings: Settings) -> None:
-    """Routes our own lines and those of every library through one formatter to standard error."""
+def configure(settings: Settings, auto: str | None = None) -> None:
+    """Routes our own lines and those of every library through one formatter to standard error. `auto`: the format, if nobody
+    has chosen one; else that is text on a terminal."""
+    is_json = is_for_machines(settings.log_format, auto)
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
-        timestamp(settings),
+        timestamp(is_json=is_json),
         structlog.processors.format_exc_info,
         redact,
     ]
@@ -33,25 +38,44 @@ def configure(settings: Settings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[drop_meta, renderer(settings)])
+        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[drop_meta, renderer(is_json=is_json)])
     )
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
     for chatty in ("alembic", "uvicorn", "httpx"):  # they tell what we tell ourselves
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
-def is_for_machines(settings: Settings) -> bool:
-    return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+@contextmanager
+def written_to(stream: TextIO) -> Iterator[None]:
+    """For a while lines go elsewhere, as above a panel that stays on the terminal."""
+    ours = [handler for handler in logging.getLogger().handlers if isinstance(handler, logging.StreamHandler)]
+    before = [handler.setStream(stream) for handler in ours]
+    try:
+        yield
+    finally:
+        for handler, old in zip(ours, before, strict=True):
+            handler.setStream(old)
 
 
-def timestamp(settings: Settings) -> Processor:
-    if is_for_machines(settings):
+def quieter(settings: Settings) -> None:
+    """Where a panel tells how it goes, only what is wrong is told besides; unless somebody has asked for more."""
+    if "log_level" not in settings.model_fields_set:
+        logging.getLogger().setLevel(logging.WARNING)
+
+
+def is_for_machines(chosen: str, auto: str | None) -> bool:
+    usual = auto or ("text" if sys.stderr.isatty() else "json")
+    return (usual if chosen == "auto" else chosen) == "json"
+
+
+def timestamp(*, is_json: bool) -> Processor:
+    if is_json:
         return structlog.processors.TimeStamper(fmt="iso", utc=True)
     return structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
 
 
-def renderer(settings: Settings) -> Processor:
-    if is_for_machines(settings):
+def renderer(*, is_json: bool) -> Processor:
+    if is_json:
         return structlog.processors.JSONRenderer()
     return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_level=False)
 

@@ -36,7 +36,7 @@ def write(root: Path) -> None:
 
 
 def env_example() -> str:
-    head = "# Copy to .env and change what you need. An empty value means the embedded part.\n# Made by `make docs` from glisk/settings.py.\n"
+    head = "# Copy to .env and change what you need. An empty value means the embedded part.\n# Made by `make docs` from glisk/settings.\n"
     return head + "".join(
         f"\n{textwrap.fill(described(field), 110, initial_indent='# ', subsequent_indent='# ')}\n# {variable(name)}={quoted(default(field))}\n"
         for name, field in Settings.model_fields.items()

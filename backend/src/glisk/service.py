@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from glisk.db.server import require_head
@@ -18,7 +19,10 @@ from glisk.engine.link import Link, LinkLost
 from glisk.engine.periodic import Periodic
 from glisk.engine.worker import Worker
 from glisk.errors import DatabaseUnreachable
+from glisk.repositories import deliveries, sweeping
 from glisk.settings import Settings
+from glisk.storage.objects import Objects
+from glisk.telling.running import beside
 from glisk.values import without_passwords
 from glisk.workers import process
 from glisk.workers.staffing import Crew, make_lanes
@@ -76,7 +80,7 @@ def work(settings: Settings, crew: Crew, child: Command, say: Say) -> None:
         if crew.size.maximum == 1:
             run_worker(settings, url, crew, process.name_of(os.getpid()))
         else:
-            asyncio.run(supervise(url, crew, child))
+            asyncio.run(beside(url, settings, supervise(url, crew, child)))
 
 
 def work_for_supervisor(settings: Settings, crew: Crew) -> None:
@@ -88,13 +92,24 @@ def work_for_supervisor(settings: Settings, crew: Crew) -> None:
 
 
 def run_worker(settings: Settings, url: str, crew: Crew, name: str, *, is_supervised: bool = False) -> None:
-    worker = Worker(url, crew.staff, name, crew.pace, settings.pooler_url.get_secret_value())
-    keep = timedelta(days=settings.keep_jobs_days)
+    worker = worker_of(settings, url, crew, name)
+    aside = None if is_supervised else partial(beside, url, settings)
+    process.run(worker, partial(timetable, settings, crew), crew.close, aside, is_supervised=is_supervised)
 
-    def periodic(link: Link) -> list[Periodic]:
-        return [*retention.works(link, JOBS, keep), *crew.works(link)]
 
-    process.run(worker, periodic, crew.close, is_supervised=is_supervised)
+def worker_of(settings: Settings, url: str, crew: Crew, name: str) -> Worker:
+    return Worker(url, crew.staff, name, crew.pace, settings.pooler_url.get_secret_value())
+
+
+def timetable(settings: Settings, crew: Crew, link: Link) -> list[Periodic]:
+    """What comes again and again, beside the work."""
+    keep, grace = timedelta(days=settings.keep_jobs_days), timedelta(seconds=settings.result_grace)
+    return [
+        *retention.works(link, JOBS, keep),
+        *deliveries.works(link, grace),
+        *sweeping.works(link, Objects.of(settings), grace),
+        *crew.works(link),
+    ]
 
 
 def where_database(settings: Settings) -> str:

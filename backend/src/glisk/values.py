@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import math
 import re
@@ -11,10 +13,12 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from glisk import addresses
+from glisk import addresses, networks
 from glisk.prompts import prompt_problem
 
 FILLED_IN = ("collection", "token_id", "author", "model", "provider", "seed", "prompt", "tag")
+SHORTEST_SECRET = 24
+MODEL = r"^((deployments/)?[\w.-]+/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64}|)$"  # of Replicate's, or none
 LARGEST = 2**53 - 1  # whole number that every reader of JSON keeps exactly
 
 
@@ -42,6 +46,28 @@ class NodeUrls(SecretStr):
 
 def nodes(value: NodeUrls) -> NodeUrls:
     return NodeUrls(",".join(addresses.nodes_in(value.get_secret_value())))
+
+
+class HookUrl(NodeUrls):
+    """One URL whose path is a key."""
+
+
+def a_hook(value: HookUrl) -> HookUrl:
+    if value.get_secret_value() and not re.fullmatch(r"https?://[^/?#@\s]+(/\S*)?", value.get_secret_value()):
+        raise ValueError("a URL like https://host/path is wanted")
+    return value
+
+
+def a_signing_secret(value: SecretStr) -> SecretStr:
+    """As Standard Webhooks has it."""
+    plain = value.get_secret_value()
+    try:
+        is_long = len(base64.b64decode(plain.removeprefix("whsec_"), validate=True)) >= SHORTEST_SECRET
+    except (binascii.Error, ValueError):
+        is_long = False
+    if plain and not (plain.startswith("whsec_") and is_long):
+        raise ValueError(f"whsec_ and at least {SHORTEST_SECRET} bytes in base64 are wanted")
+    return value
 
 
 def collections(value: str) -> str:
@@ -72,8 +98,14 @@ def from_json_list(value: Any) -> Any:
 
 def known_units(value: dict[str, dict[str, Decimal]]) -> dict[str, dict[str, Decimal]]:
     for model, price in value.items():
-        if not price or set(price) - {"image", "second"} or any(not 0 <= amount < 1000 for amount in price.values()):
-            raise ValueError(f'{model}: dollars per image or per second are wanted, like {{"image": 0.003}}')
+        if (
+            not price
+            or set(price) - {"image", "second", "input", "output"}
+            or any(not 0 <= amount < 1000 for amount in price.values())
+        ):
+            raise ValueError(
+                f'{model}: dollars per image, per second, or per million tokens of input and output are wanted, like {{"image": 0.003}}'
+            )
     return value
 
 
@@ -84,8 +116,20 @@ def http_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def endpoint(value: str) -> str:
+    """A server, and a path if there is one; no key."""
+    if value and not re.fullmatch(r"https?://[^/?#@\s]+(/[\w./-]*)?", value):
+        raise ValueError("a URL like https://host:port/path is wanted, without a user, a question mark or a #")
+    return value.rstrip("/")
+
+
 def http_urls(value: str) -> str:
     return ",".join(http_url(each.strip()) for each in value.split(",") if each.strip())
+
+
+def places(value: str) -> str:
+    networks.allowed_in(value)
+    return value
 
 
 def known_pinners(value: str) -> str:

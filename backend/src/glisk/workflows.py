@@ -11,6 +11,7 @@ TOKENS = WorkTable(
     error="generation_error",
     facts={
         "generation_attempts": "integer",
+        "tags": "jsonb",
         **dict.fromkeys(("image_sha256", "prompt_salt", "reveal_tx"), "bytea"),
         **dict.fromkeys(("generation_error", "prompt", "prompt_source", "image_url"), "text"),
         **dict.fromkeys(("image_key", "image_mime", "image_cid", "metadata_cid", "token_uri"), "text"),
@@ -81,6 +82,16 @@ IMAGE_EDIT = Workflow(
     JOBS,
     {"pending": Step("editing", "completed", active="processing", max_attempts=3, deadline=TEN_MINUTES)},
 )
+# Seed 000: its processes `downloading-lora` and `sending-webhook`, in workflows of their own.
+LORA_IMAGE = Workflow(
+    "lora_image",
+    JOBS,
+    {
+        "pending": Step("downloading-lora", "ready-for-generating", max_attempts=5, backoff=SECONDS),
+        "ready-for-generating": Step("generating", "completed"),
+    },
+)
+WEBHOOK = Workflow("webhook", JOBS, {"pending": Step("sending-webhook", "completed", max_attempts=8, backoff=SECONDS)})
 # Seed 004.
 R2_IMAGE = Workflow(
     "r2_image",
@@ -89,5 +100,5 @@ R2_IMAGE = Workflow(
     finals=frozenset({"ready", FAILED}),
 )
 
-WORKFLOWS = by_name([TOKEN, IMAGE_GENERATION, DANBOORU_TAGGER, LLM_TASK, IMAGE_EDIT, R2_IMAGE])
+WORKFLOWS = by_name([TOKEN, IMAGE_GENERATION, DANBOORU_TAGGER, LLM_TASK, IMAGE_EDIT, R2_IMAGE, LORA_IMAGE, WEBHOOK])
 GOOD = sorted({status for flow in WORKFLOWS.values() for status in flow.goods()})  # how anything can end well

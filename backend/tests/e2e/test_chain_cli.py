@@ -99,7 +99,7 @@ def test_a_status_tells_how_far_each_is(tmp_path: Path) -> None:
         {**other, "seconds_ago": pytest.approx(0, abs=60)}
     ]
     lines = glisk("chain", "status", cwd=tmp_path).stdout.splitlines()
-    assert [line.split("\t")[:2] for line in lines] == [["1", OTHER], ["8453", CONTRACT]]
+    assert [line.split("\t")[:2] for line in lines] == [["chain", "contract"], ["1", OTHER], ["8453", CONTRACT]]
 
 
 @pytest.mark.usefixtures("followed")

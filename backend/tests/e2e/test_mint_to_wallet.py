@@ -1,14 +1,13 @@
-"""From a mint to the picture in a wallet, as an operator runs it: three commands, everything embedded, two hundred tokens."""
+"""From a mint to the picture in a wallet, as an operator runs it: four commands, everything embedded, two hundred tokens."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import signal
-import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,13 @@ from eth_abi.abi import decode
 from glisk.dev import postgres
 from glisk.publishing.manifest import checked
 from glisk.storage.ipfs.unixfs import V1_2025
-from tests.chains import CONTRACTS, Chain, reached, request
-from tests.commands import GLISK, a_free_port, glisk_up, stopped
+from tests.chains import CONTRACTS, Chain, kept_in, request
+from tests.commands import a_free_port, glisk, started, stopped
 from tests.conftest import WATCHED
 from tests.contract.test_ipfs_importer import told_by_node
 from tests.engines import true
 
+COMMANDS = (("serve",), ("listen",), ("work", "--workflow", "token", "--processes", "2"))
 EACH = 50
 PROMPTS = {"now": "A fox in the snow", "later": "A harbour at night", "never": "A city of glass", None: None}
 AUTHORS = {choice: f"0x{n:040x}" for n, choice in enumerate(PROMPTS, 0xA071)}
@@ -59,40 +59,19 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @contextmanager
-def started(*arguments: str, ready: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
-    """As soon as it says so. Its log is a file, which never is full."""
-    with (
-        open(cwd / f"{arguments[0]}.log", "w") as log,
-        subprocess.Popen([*GLISK, *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=log, text=True) as process,
-    ):
-        try:
-            assert process.stdout
-            assert any(ready in line for line in process.stdout), Path(log.name).read_text()
-            yield process
-        finally:
-            process.kill()
-
-
-@contextmanager
 def everything(cwd: Path) -> Iterator[str]:
     """At work; the database's address."""
     with ExitStack() as stack:
-        up, _ = stack.enter_context(glisk_up(cwd))
-        listen = stack.enter_context(started("listen", ready="following", cwd=cwd))
-        crew = ("work", "--workflow", "token", "--processes", "2")
-        work = stack.enter_context(started(*crew, ready="Ctrl-C", cwd=cwd))
-        yield stack.enter_context(postgres.running(cwd / "glisk" / "postgres"))
-        for process in (work, listen, up):
+        assert glisk("migrate", cwd=cwd).returncode == 0
+        url = stack.enter_context(postgres.running(cwd / "glisk" / "postgres"))
+        parts = [stack.enter_context(started(*command, cwd=cwd)) for command in COMMANDS]
+        for process in parts:
+            assert process.stdout
+            assert any("Ctrl-C" in line for line in process.stdout), process.args
+        yield url
+        for process in parts:
             stopped(process, signal.SIGTERM)
             assert process.returncode == 0
-
-
-@asynccontextmanager
-async def the_chain(home: Path) -> AsyncIterator[Chain]:
-    async with reached(int((home / "port").read_text())) as chain:
-        chain.contract = msgspec.json.decode((home / "contract.json").read_bytes(), type=dict[str, Any])["address"]
-        chain.is_automining = False
-        yield chain
 
 
 @pytest.mark.timeout(300)  # it takes half a minute, where nothing else runs
@@ -100,7 +79,7 @@ async def test_two_hundred_mints_end_in_a_wallet(url: str, tmp_path: Path) -> No
     began = time.monotonic()
     with everything(tmp_path) as database:
         connection = await asyncpg.connect(database)
-        async with the_chain(tmp_path / "glisk" / "chain") as chain:
+        async with kept_in(tmp_path / "glisk" / "chain") as chain:
             await mint(connection, chain)
             await true(connection, ALL_ENDED)
             assert [tuple(row) for row in await connection.fetch(STATES)] == [("revealed", None, TOKENS)]

@@ -170,7 +170,7 @@ async def test_of_two_hundred_tokens_exactly_the_four_that_were_tampered_with_ar
     async with served(careless(stage.settings.data_dir / ROOM)) as other:
         found = await stage.verify("--gateway", gateway, "--gateway", other)
 
-    *rows, summary = (line.split("\t") for line in found.stdout.splitlines())
+    _, *rows, summary = (line.split("\t") for line in found.stdout.splitlines())
     assert found.returncode == 1, found.stderr
     assert [(row[0], row[1]) for row in rows if row[1] == "wrong"] == [
         ("20", "wrong"), ("100", "wrong"), ("140", "wrong"),
@@ -193,7 +193,7 @@ async def test_what_is_only_missing_is_said_and_is_no_failure(stage: Stage, gate
     stage.file(stage.metadata[2]).unlink()
     found = await stage.verify("--gateway", gateway)
     assert found.returncode == 0, found.stderr
-    row, summary = found.stdout.splitlines()
+    _, row, summary = found.stdout.splitlines()
     assert row.split("\t")[:3] == ["2", "missing", "metadata"]
     assert summary.startswith("3 tokens: 2 sound, 0 wrong, 1 missing (not revealed: 0) through 1 gateway")
 
@@ -202,7 +202,7 @@ async def test_a_gateway_that_is_not_there_is_told_of_with_the_remedy(stage: Sta
     await stage.finished(3)
     found = await stage.verify("--gateway", f"http://127.0.0.1:{free_port()}")
     assert found.returncode == 0
-    assert found.stdout.splitlines()[0].startswith("1-3\tmissing\tmetadata")
+    assert found.stdout.splitlines()[1].startswith("1-3\tmissing\tmetadata")
     assert "--gateway https://ipfs.io" in found.stderr
 
 

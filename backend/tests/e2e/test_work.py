@@ -174,11 +174,10 @@ async def test_more_processes_come_when_more_waits(tmp_path: Path, connection: A
 
 
 def test_a_missing_processor_is_told_before_anything_starts(tmp_path: Path) -> None:
-    refused = glisk(*ERRANDS, "--workflow", "image_edit", "--workflow", "llm_task", cwd=tmp_path)
+    refused = glisk("work", "--processors", "tests.gap", "--workflow", "llm_task", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("GLK-606")
-    for process in ("editing", "thinking"):
-        assert f"Unknown active state: {process}" in refused.stderr
+    assert "Unknown active state: thinking" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
@@ -219,3 +218,18 @@ def test_a_process_that_nobody_knows_or_that_no_workflow_has_is_told(tmp_path: P
     assert (unknown.returncode, "There is no process dreaming" in unknown.stderr) == (2, True)
     idle = glisk("work", "--process", "generating", "--workflow", "llm_task", cwd=tmp_path)
     assert (idle.returncode, "None of these workflows" in idle.stderr) == (2, True)
+
+
+def test_a_lane_that_no_step_goes_through_is_told_with_those_there_are(tmp_path: Path) -> None:
+    refused = glisk("work", "--workflow", "token", "--process", "generating", "--lane", "replicate", cwd=tmp_path)
+    assert (refused.returncode, "There are: studio" in refused.stderr) == (2, True)
+
+
+async def test_only_the_steps_of_a_lane_are_served(connection: Any, tmp_path: Path) -> None:
+    await connection.execute(A_TOKEN, 7, "A lighthouse at night", 0)
+    steps = ("--process", "generating", "--process", "pinning", "--lane", "studio")
+    with at_work(tmp_path, *steps, command=("work", "--workflow", "token")) as running:
+        await true(connection, "SELECT status = 'uploading' FROM tokens_s0")
+        running.signal(signal.SIGTERM)
+        assert running.ended()[0] == 0
+    assert await connection.fetchval("SELECT array_agg(lane) FROM lanes") == ["studio"]

@@ -61,7 +61,7 @@ class Interleavings(RuleBasedStateMachine):
         self.believed: dict[str, dict[int, Row]] = {"w1": {}, "w2": {}, "w3": {}}  # what each worker thinks is its own
         self.settler = Settler(self.link, "w", GOOD, lambda _: None)
         self.reaper = Reaper(self.link, [FLOW], MOST_RECLAIMS, "reaper", GOOD)
-        self.do(self.link.fetch("TRUNCATE jobs, job_dependencies, events"))
+        self.do(self.link.fetch("TRUNCATE jobs, job_dependencies, events CASCADE"))
 
     def do(self, work: Awaitable[T]) -> T:
         async def run() -> T:

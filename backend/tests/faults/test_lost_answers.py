@@ -239,6 +239,16 @@ async def depend(site: Site) -> None:
     await ends_once(site, 2, Recorder(), workflow=IMAGE_EDIT)
 
 
+async def depended(site: Site) -> None:
+    """On one that has ended already: nobody waits, and it is known all the same."""
+    jobs = JobRepository(site.link)
+    parent = await jobs.enqueue(an_edit())
+    await site.value("UPDATE jobs SET status = 'completed', finished_at = now()")
+    await site.surely(lambda: jobs.enqueue(an_edit(unique_key="k", parents=[parent.id])))
+    assert await site.value("SELECT count(*) FROM job_dependencies WHERE released_at IS NOT NULL") == 1
+    assert await site.value("SELECT count(*) FROM jobs WHERE dependency_count = 0 AND finished_at IS NULL") == 1
+
+
 async def control_(site: Site) -> None:
     """Cancelled and sent on again, each once; what waited for it was told."""
     jobs = JobRepository(site.link)
@@ -433,6 +443,7 @@ IN_TRANSACTION: dict[str, Scenario] = {
     "pick": pick,
     "resume_workflow": resume_workflow,
     "depend": depend,
+    "depended": depended,
     "control": control_,
 }
 # A statement alone is its own transaction: after it is after its commit.

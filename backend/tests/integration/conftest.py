@@ -12,7 +12,11 @@ from glisk.dev.standins import pin_control, replicate_control
 from glisk.dev.standins.pin_control import PinControl
 from glisk.dev.standins.replicate_control import ReplicateControl
 from glisk.engine.link import Link
+from tests.chains import chain
 from tests.drawing import Atelier
+from tests.jobbing import Shop
+
+__all__ = ["chain"]
 
 
 @pytest.fixture
@@ -31,6 +35,11 @@ def standin() -> Iterator[ReplicateControl]:
 @pytest.fixture
 def atelier(database_url: str, connection: Any, standin: ReplicateControl, tmp_path: Path) -> Atelier:
     return Atelier(database_url, connection, standin, tmp_path / "data")
+
+
+@pytest.fixture
+def shop(database_url: str, connection: Any, tmp_path: Path) -> Shop:
+    return Shop(database_url, connection, tmp_path / "data")
 
 
 @pytest.fixture

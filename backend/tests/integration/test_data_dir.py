@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from glisk.dev import data_dir
 from glisk.dev.locks import open_private, try_lock
-from glisk.errors import AlreadyRunning, NotOurData, WouldDestroyPaidWork
+from glisk.errors import AlreadyRunning, DataUnwritable, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
 
 
@@ -25,6 +25,20 @@ def test_what_is_not_ours_is_neither_used_nor_wiped(tmp_path: Path) -> None:
         with pytest.raises(NotOurData):
             attempt(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DataUnwritable, match="file is no directory but a file"):
+        data_dir.prepare(tmp_path / "file")
+
+
+def test_to_look_whether_another_runs_there_makes_nothing(embedded: Settings, tmp_path: Path) -> None:
+    data_dir.require_idle(tmp_path / "new")
+    data_dir.require_idle(embedded.data_dir)
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["data", data_dir.MARK]
+    with data_dir.owned(embedded.data_dir), pytest.raises(AlreadyRunning):
+        data_dir.require_idle(embedded.data_dir)
 
 
 def test_a_link_to_a_data_directory_is_followed(embedded: Settings, tmp_path: Path) -> None:

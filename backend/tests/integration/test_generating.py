@@ -17,7 +17,7 @@ from glisk.images.mark import is_marked
 from glisk.processors.generating import Generating
 from glisk.providers import chosen
 from glisk.storage.objects import Objects
-from glisk.workflows import IMAGE_GENERATION, TOKEN, TOKENS
+from glisk.workflows import IMAGE_GENERATION, JOBS, R2_IMAGE, TOKEN, TOKENS
 from tests.drawing import Atelier
 from tests.engines import true
 
@@ -520,6 +520,24 @@ async def test_what_was_left_open_when_a_token_ended_is_stopped_by_and_by(atelie
     await work.run()
     assert await atelier.outcomes() == ["cancelled"]
     assert atelier.standin.predictions()[0]["status"] == "canceled"
+    await generating.close()
+    await link.close()
+
+
+async def test_what_was_left_open_for_a_job_is_stopped_too_whatever_its_step_is_called(atelier: Atelier) -> None:
+    job = """INSERT INTO jobs (workflow, payload) VALUES ('r2_image', '{"prompt": "A fox"}') RETURNING id"""
+    id = await atelier.connection.fetchval(job)
+    atelier.standin.always(on="create", runs_for_s=None)
+    async with atelier.at_work(flow=R2_IMAGE, waiting="pending") as worker:
+        await atelier.standin.reached("get")
+        for claim in worker.claims.values():
+            claim.task.cancel()
+        worker.stop()
+    link, generating = Link(atelier.url), Generating(atelier.settings())
+    await control.cancel(link, JOBS, [id], "anna")
+    (work,) = generating.works(link)
+    await work.run()
+    assert await atelier.outcomes() == ["cancelled"]
     await generating.close()
     await link.close()
 

@@ -130,7 +130,7 @@ async def test_unknown_tokens_and_orphans_are_not_there(browser: httpx.AsyncClie
     for path in ("/7", "/8", f"/{CHAIN}:{OTHER}/7", f"/1:{CONTRACT}/7", "/7/prompt"):
         refused = await browser.get(path)
         assert (refused.status_code, refused.headers["cache-control"]) == (404, "no-store")
-        assert set(refused.json()) == {"message", "remedy"}
+        assert set(refused.json()) == {"code", "message", "remedy"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from numpy.random import default_rng
 from PIL import Image, ImageDraw, ImageFilter
 
 from glisk.images.fingerprint import is_near
-from glisk.images.gate import MOST_PIXELS, Judgement, judge
+from glisk.images.gate import Judgement, judge
+from glisk.images.opened import MOST_PIXELS
 from tests import pictures
 
 SIDE = 256  # where nothing depends on the size, small is as good

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import structlog
@@ -30,6 +31,15 @@ def test_a_line_is_json_for_machines_without_secrets(capsys: pytest.CaptureFixtu
     ours, theirs = map(json.loads, capsys.readouterr().err.splitlines())
     assert (ours["event"], ours["blocks"], ours["api_token"]) == ("connected", 3, "***")
     assert "hunter2" not in json.dumps([ours, theirs])
+
+
+@pytest.mark.parametrize(("chosen", "is_json"), [("auto", False), ("text", False), ("json", True)])
+def test_beside_prose_a_line_is_a_sentence_unless_json_was_asked_for(
+    chosen: Literal["auto", "text", "json"], is_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure(Settings(log_format=chosen), auto="text")
+    structlog.get_logger().info("migrated")
+    assert capsys.readouterr().err.startswith("{") == is_json
 
 
 def test_a_line_is_a_sentence_for_people(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import getpass
 import json
 import os
+from typing import Any
 
 import pytest
 
 from glisk.cli import output, person
 
+PLAIN: Any = {"as_json": False, "empty": "There is none."}
 WILD = "a [/red] cat :smile:\x1b[2J\x07\tnow\nlater"
 
 
@@ -35,7 +37,20 @@ def test_on_a_narrow_terminal_nothing_is_cut_off(
 
 def test_in_a_pipe_a_record_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     output.rows([{"prompt": WILD, "data": {"reason": "ü"}}], as_json=False, empty="")
-    assert capsys.readouterr().out == 'a [/red] cat :smile:\\x1b[2J\\x07\\tnow\\nlater\t{"reason": "ü"}\n'
+    told = 'prompt\tdata\na [/red] cat :smile:\\x1b[2J\\x07\\tnow\\nlater\t{"reason": "ü"}\n'
+    assert capsys.readouterr().out == told
+
+
+def test_in_a_pipe_columns_have_names_and_values_are_no_python(capsys: pytest.CaptureFixture[str]) -> None:
+    output.rows([{"is_on": True, "by": None, "of": ["a", None]}, {"is_on": False, "by": "b", "of": []}], **PLAIN)
+    assert capsys.readouterr().out == "is_on\tby\tof\nyes\t\ta, \nno\tb\t\n"
+
+
+def test_in_a_pipe_that_there_is_nothing_is_said_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    output.rows([], **PLAIN)
+    assert capsys.readouterr() == ("", "There is none.\n")
+    output.rows([], as_json=True, empty="There is none.")
+    assert capsys.readouterr() == ("[]\n", "")
 
 
 def test_one_thing_as_json_has_its_history_beside_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from glisk import reference
 from glisk.db.server import SCRIPTS
 
 ROOT = Path(__file__).parents[3]
+NPM_FOLDERS = ["contracts", "backend/tests/browser"]
 LOCKS = sorted((ROOT / "backend").glob("requirements*.txt"))
 
 
@@ -36,6 +37,12 @@ def test_the_schema_changes_nowhere_but_in_migrations() -> None:
     assert not [path for path in sources if re.search(r"create_all|CREATE TABLE|ALTER TABLE", path.read_text())]
 
 
+def test_nobody_waits_in_a_way_that_can_swallow_being_cancelled() -> None:
+    """Until Python 3.12 asyncio.wait_for does, when what it waits for ends in the same moment: asyncio.timeout never does."""
+    sources = (ROOT / "backend" / "src").rglob("*.py")
+    assert not [path for path in sources if "asyncio.wait_for" in path.read_text()]
+
+
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
 def test_a_lock_has_a_hash_for_every_package_and_no_address(lock: Path) -> None:
     text = lock.read_text()
@@ -43,15 +50,17 @@ def test_a_lock_has_a_hash_for_every_package_and_no_address(lock: Path) -> None:
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\S)", text.strip()))
 
 
-def test_npm_parts_have_exact_versions_and_no_lock_file() -> None:
-    package = json.loads((ROOT / "contracts" / "package.json").read_text())
+@pytest.mark.parametrize("folder", NPM_FOLDERS)
+def test_npm_parts_have_exact_versions_and_no_lock_file(folder: str) -> None:
+    package = json.loads((ROOT / folder / "package.json").read_text())
     versions = {**package["devDependencies"], **package["overrides"]}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
-    assert not (ROOT / "contracts" / "package-lock.json").exists()
+    assert not (ROOT / folder / "package-lock.json").exists()
 
 
-def test_installed_npm_parts_are_those_that_were_asked_for() -> None:
-    package = json.loads((ROOT / "contracts" / "package.json").read_text())
+@pytest.mark.parametrize("folder", NPM_FOLDERS)
+def test_installed_npm_parts_are_those_that_were_asked_for(folder: str) -> None:
+    package = json.loads((ROOT / folder / "package.json").read_text())
     for name, version in {**package["devDependencies"], **package["overrides"]}.items():
-        installed = json.loads((ROOT / "contracts" / "node_modules" / name / "package.json").read_text())
+        installed = json.loads((ROOT / folder / "node_modules" / name / "package.json").read_text())
         assert installed["version"] == version

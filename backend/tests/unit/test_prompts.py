@@ -10,7 +10,17 @@ from glisk.prompts import prompt_problem
 
 
 @pytest.mark.parametrize(
-    "prompt", ["A sunset over mountains", "猫", "x" * 1000, "🐈" * 1000, "two\nlines\tand a tab", "e\u0301"]
+    "prompt",
+    [
+        "A sunset over mountains",
+        "猫",
+        "x" * 1000,
+        "🐈" * 1000,
+        "two\nlines\tand a tab",
+        "e\u0301",
+        "👩\u200d🎨",
+        "שלום\u200f",
+    ],
 )
 def test_these_can(prompt: str) -> None:
     assert prompt_problem(prompt) is None
@@ -22,6 +32,9 @@ def test_these_can(prompt: str) -> None:
         (None, "empty"),
         ("", "empty"),
         (" \t\n\u3000", "empty"),
+        ("\u200b\u2060 \ufeff", "empty"),
+        ("a\u202eevil\u202c b", "U+202E"),
+        ("a \u2066turned\u2069 b", "U+2066"),
         ("x" * 1001, "1001 characters"),
         ("🐈" * 1001, "1001 characters"),
         ("a\0b", "U+0000"),
@@ -34,6 +47,6 @@ def test_these_cannot_and_the_reason_is_told(prompt: str | None, said: str) -> N
     assert said in (prompt_problem(prompt) or "")
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=1000))
+@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs"]), min_size=1, max_size=1000))
 def test_whatever_people_write_can_be_drawn_unless_it_is_only_space(prompt: str) -> None:
     assert (prompt_problem(prompt) is None) == bool(prompt.strip())

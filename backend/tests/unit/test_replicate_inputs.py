@@ -137,3 +137,12 @@ def test_the_operators_prices_stand_above_ours() -> None:
     assert price_of(SCHNELL, {SCHNELL: mine}) is mine
     assert price_of(f"{SCHNELL}:{HASH}", {}) == Price(image=Decimal("0.003"))
     assert price_of("somebody/something", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "sent"), [("flux-schnell", 20, 4), ("flux-dev", 20, 20), ("flux-dev", 99, 50)]
+)
+def test_steps_are_those_asked_for_as_far_as_the_model_goes(model: str, asked: int, sent: int) -> None:
+    found = inputs(f"black-forest-labs/{model}", Order("a cat", 7, steps=asked), {})
+    assert found["num_inference_steps"] == sent
+    assert "num_inference_steps" not in inputs(f"black-forest-labs/{model}", ORDER, {})

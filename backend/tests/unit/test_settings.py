@@ -36,6 +36,15 @@ def test_the_environment_stands_above_the_file(tmp_path: Path, monkeypatch: pyte
     assert (found.port, found.log_level) == (8002, "debug")
 
 
+@pytest.mark.parametrize(("given", "read"), [({}, "sk-theirs"), ({"GLISK_OPENAI_API_KEY": "sk-ours"}, "sk-ours")])
+def test_openais_own_variable_is_read_where_ours_is_empty(
+    given: dict[str, str], read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ({"OPENAI_API_KEY": "sk-theirs"} | given).items():
+        monkeypatch.setenv(name, value)
+    assert settings.load(tmp_path).openai_api_key.get_secret_value() == read
+
+
 def test_all_problems_come_at_once_with_name_value_and_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLISK_PORT", "99999")
     monkeypatch.setenv("GLISK_LOG_LEVEL", "loud")
@@ -179,6 +188,20 @@ def test_contracts_and_nodes_come_together(
 ) -> None:
     monkeypatch.setenv(f"GLISK_{given}", {"RPC_URLS": NODE, "CONTRACTS": CONTRACT}[given])
     assert problems(tmp_path) == [f"GLISK_{lacking} is '': a value is wanted, since GLISK_{given} is set"]
+
+
+@pytest.mark.parametrize(("what", "url"), [("WEBHOOK", "https://a.example/x"), ("ALERT", "https://a.example/x")])
+def test_whoever_is_told_must_know_that_it_was_us(
+    what: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"GLISK_{what}_URL", url)
+    (complaint,) = problems(tmp_path)
+    assert complaint.startswith(f"GLISK_{what}_SECRET is '': a value is wanted, since GLISK_{what}_URL is set")
+
+
+def test_discord_needs_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLISK_ALERT_URL", "https://discord.com/api/webhooks/1/x")
+    assert settings.load(tmp_path).is_discord
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,13 @@ PATHS = {
     "llm_task": [("waiting", "active", "completed", "waiting")],
     "image_edit": [("pending", "processing", "completed", "pending")],
     "r2_image": [("pending", "processing", "ready", "pending")],
+    "lora_image": [
+        ("pending", "downloading-lora", "ready-for-generating", "pending"),
+        ("ready-for-generating", "generating", "completed", "ready-for-generating"),
+    ],
+    "webhook": [("pending", "sending-webhook", "completed", "pending")],
 }
+OURS = ("lora_image", "webhook")  # of seed 000's processes; the workflows are our own
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -52,7 +58,10 @@ def test_failures_are_counted_unless_said_otherwise() -> None:
 
 def test_budgets_are_three_where_the_seeds_say_so() -> None:
     budgets = {
-        (flow.name, waiting): step.max_attempts for flow in WORKFLOWS.values() for waiting, step in flow.steps.items()
+        (flow.name, waiting): step.max_attempts
+        for flow in WORKFLOWS.values()
+        for waiting, step in flow.steps.items()
+        if flow.name not in OURS
     }
     assert {key for key, most in budgets.items() if most} == {
         ("token", "detected"),

@@ -7,7 +7,9 @@ from pydantic import BaseModel
 
 from glisk import __version__
 from glisk.api import objects, refusal
-from glisk.errors import GliskError
+from glisk.api.describing import Described
+from glisk.api.heads import Heads
+from glisk.api.seeing import MaySee, by_everybody
 from glisk.storage.objects import Objects
 
 
@@ -16,13 +18,20 @@ class Health(BaseModel):
     version: str
 
 
-def create_app(stored: Objects, *further: APIRouter) -> FastAPI:
+def create_app(stored: Objects, *further: APIRouter, may_see: MaySee = by_everybody) -> FastAPI:
     """`further`: the routes that need somebody behind them, like webhooks."""
-    app = FastAPI(title="Glisk", version=__version__, summary="Every mint becomes art.")
+    app = Described(
+        title="Glisk",
+        version=__version__,
+        summary="Every mint becomes art.",
+        docs_url=None,  # it would come from elsewhere: /docs is a page of ours
+        redoc_url=None,
+    )
     app.add_api_route("/health", health, methods=["GET"], response_model=Health, tags=["operations"])
-    for routes in (objects.router(stored), *further):
+    for routes in (objects.router(stored, may_see), *further):
         app.include_router(routes)
-    app.add_exception_handler(GliskError, refusal.answer)
+    refusal.install(app)
+    app.add_middleware(Heads)
     return app
 
 

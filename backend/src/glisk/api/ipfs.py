@@ -5,14 +5,15 @@ As a file; as one block or as a CAR for whoever checks the hashes himself. Nothi
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from glisk.api import showing
+from glisk.api import refusal, showing
+from glisk.api.seeing import MaySee, Sight, by_everybody
 from glisk.api.showing import Shown
-from glisk.errors import NotHere
+from glisk.errors import BadCid, BadQuery, NotHere
 from glisk.images.sniff import sniff
 from glisk.storage.ipfs.blocks import Blocks
 from glisk.storage.ipfs.cid import parse
@@ -24,17 +25,24 @@ PATH = "/ipfs/{cid:path}"
 RAW, CAR = "application/vnd.ipld.raw", "application/vnd.ipld.car"
 CAR_AS_WRITTEN = f"{CAR}; version=1; order=dfs; dups=n"
 TOLD_BY = 64  # so many first bytes tell what a file is
-ANSWERS: dict[int | str, dict[str, str]] = {
-    400: {"description": "This is not a CID that we know how to read."},
-    404: {"description": "There is no such content here."},
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file, or its blocks.", "content": {"*/*": {}}},
     **showing.ANSWERS,
+    **refusal.responses(BadCid, BadQuery, NotHere),
 }
 
 
-def router(blocks: Blocks) -> APIRouter:
-    async def read(cid: str, request: Request, format: Format | None = None) -> Response:
+def router(blocks: Blocks, may_see: MaySee = by_everybody) -> APIRouter:
+    async def read(
+        cid: Annotated[str, Path(description="The file's CID, version 1.")],
+        request: Request,
+        format: Annotated[Format | None, Query(description="As blocks: raw or car.")] = None,
+    ) -> Response:
         """A file, by its CID. It never changes: keep it for as long as you like."""
-        return await answer(blocks, file_at(cid), format or accepted(request.headers.get("accept", "")), request)
+        root = file_at(cid)
+        if (by := await may_see(request, root)) == "nobody":
+            raise NotHere
+        return await answer(blocks, root, format or accepted(request.headers.get("accept", "")), request, by)
 
     routes = APIRouter(tags=["ipfs"])
     routes.add_api_route(PATH, read, methods=["GET"], response_class=StreamingResponse, responses={**ANSWERS})
@@ -56,14 +64,14 @@ def accepted(header: str) -> Format | None:
     return "car" if CAR in header else None
 
 
-async def answer(blocks: Blocks, cid: str, format: Format | None, request: Request) -> Response:
+async def answer(blocks: Blocks, cid: str, format: Format | None, request: Request, by: Sight) -> Response:
     match format:
         case "raw":
-            return await showing.answer(await one_block(blocks, cid), request)
+            return await showing.answer(await one_block(blocks, cid), request, by)
         case "car":
-            return await packed(blocks, cid, request)
+            return await packed(blocks, cid, request, by)
         case None:
-            return await showing.answer(await file(blocks, cid), request)
+            return await showing.answer(await file(blocks, cid), request, by)
 
 
 async def file(blocks: Blocks, cid: str) -> Shown:
@@ -84,9 +92,10 @@ async def one_block(blocks: Blocks, cid: str) -> Shown:
     return Shown(len(data), RAW, headers_of(cid, ".raw"), opened)
 
 
-async def packed(blocks: Blocks, cid: str, request: Request) -> Response:
+async def packed(blocks: Blocks, cid: str, request: Request, by: Sight) -> Response:
     """How long it is shows only at its end."""
-    chunks, headers = blocks.car(cid), {**headers_of(cid, ".car"), **showing.SAFE, "Accept-Ranges": "none"}
+    chunks = blocks.car(cid)
+    headers = {**headers_of(cid, ".car"), **showing.SAFE, **showing.kept_by(by), "Accept-Ranges": "none"}
     first = await anext(chunks)
     if showing.is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
         return Response(None, 304, headers)

@@ -7,24 +7,35 @@ of us needs each object once."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 
-from glisk.api import showing
+from glisk.api import refusal, showing
+from glisk.api.seeing import MaySee, by_everybody
 from glisk.api.showing import Shown
 from glisk.errors import ObjectMissing
 from glisk.storage.keys import Key, parsed
 from glisk.storage.objects import Objects, Part
 
 PATH = "/objects/{key:path}"
-ANSWERS: dict[int | str, dict[str, str]] = {404: {"description": "There is no such object."}, **showing.ANSWERS}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture.", "content": {"image/*": {}}},
+    **showing.ANSWERS,
+    **refusal.responses(ObjectMissing),
+}
 
 
-def router(objects: Objects) -> APIRouter:
-    async def read(key: str, request: Request) -> Response:
+def router(objects: Objects, may_see: MaySee = by_everybody) -> APIRouter:
+    async def read(
+        key: Annotated[str, Path(description="What the object is called: sha256/….")], request: Request
+    ) -> Response:
         """An image, by the key of its content. It never changes: keep it for as long as you like."""
-        return await showing.answer(await found(objects, key), request)
+        parsed(key)
+        if (by := await may_see(request, key)) == "nobody":
+            raise ObjectMissing
+        return await showing.answer(await found(objects, key), request, by)
 
     routes = APIRouter(tags=["objects"])
     routes.add_api_route(PATH, read, methods=["GET"], response_class=StreamingResponse, responses={**ANSWERS})

@@ -8,37 +8,59 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any, TypeAlias
 
 import uvicorn
 from fastapi import FastAPI
 
+from glisk.api.connections import Connections
 from glisk.errors import PortTaken, UnusableAddress
 
+Listener: TypeAlias = socket.socket
+OnReady: TypeAlias = Callable[[], object]
 
-def listening(host: str, port: int) -> socket.socket:
+UNSENT = 16 << 10  # bytes
+PATIENCE_S = 10  # for somebody who takes what they asked for slowly, or not at all
+
+
+def listening(host: str, port: int) -> Listener:
     """Bound before anything else starts, so that a taken port is told at once."""
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a kept connection answers 40 ms late
+        keep_little_unsent(listener)
         return listener
     except OSError as error:
         kind = PortTaken if error.errno == errno.EADDRINUSE else UnusableAddress
-        raise kind(f"It is {host}:{port} ({error.strerror or error}).") from error
+        why = (error.strerror or str(error)).partition(" (while ")[0]  # what follows repeats the address
+        raise kind(f"It is {host}:{port} ({why}).") from error
 
 
-async def serve(app: FastAPI, listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    server = Server(uvicorn.Config(app, log_config=None, access_log=False), on_ready)
-    loop = asyncio.get_running_loop()
+def keep_little_unsent(listener: Listener) -> None:
+    """What the kernel has taken from us and not sent yet looks to us as if it had arrived. Where it can be told to take little."""
+    with suppress(AttributeError, OSError):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
+
+
+def on_stop(app: FastAPI, end: Callable[[], None]) -> None:
+    """`end` is for answers that would not end by themselves."""
+    app.state.ends = [*getattr(app.state, "ends", ()), end]
+
+
+async def serve(app: FastAPI, listener: Listener, on_ready: OnReady) -> None:
+    server, loop = Server(app, on_ready), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, server.stop)
     await server.serve(sockets=[listener])
 
 
 class Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.on_ready = on_ready
+    def __init__(self, app: FastAPI, on_ready: OnReady) -> None:
+        heard = getattr(app.state, "connections", Connections()).protocol()
+        options: dict[str, Any] = {"log_config": None, "access_log": False, "timeout_graceful_shutdown": PATIENCE_S}
+        super().__init__(uvicorn.Config(app, http=heard, **options))
+        self.app, self.on_ready = app, on_ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -48,6 +70,12 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answers that would go on for ever are ended first: it waits for all of them."""
+        for end in getattr(self.app.state, "ends", ()):
+            end()
+        await super().shutdown(sockets)
 
     def stop(self) -> None:
         """The first signal lets open requests finish. The second ends us at once: nothing is lost by that, since the

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from glisk.api import ranges
+from glisk.api import ranges, refusal
+from glisk.api.seeing import FOR_ONE, Sight
+from glisk.errors import DatabaseUnreachable, StorageDown
 from glisk.storage.objects import Part
 
-ANSWERS: dict[int | str, dict[str, str]] = {
+ANSWERS: dict[int | str, dict[str, Any]] = {
     206: {"description": "The part that was asked for."},
     304: {"description": "You have it already."},
     416: {"description": "The part that was asked for lies beyond the end."},
-    503: {"description": "The storage does not answer."},
+    **refusal.responses(StorageDown, DatabaseUnreachable),
 }
 # Whatever somebody has stored, a browser neither guesses what it is nor runs it in our name.
 SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
@@ -31,8 +34,8 @@ class Shown:
     open: Callable[[Part | None], Awaitable[AsyncIterator[bytes]]]
 
 
-async def answer(shown: Shown, request: Request) -> Response:
-    headers, size = {**shown.headers, **SAFE, "Accept-Ranges": "bytes"}, shown.size
+async def answer(shown: Shown, request: Request, by: Sight = "everybody") -> Response:
+    headers, size = {**shown.headers, **SAFE, **kept_by(by), "Accept-Ranges": "bytes"}, shown.size
     if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
         return Response(None, 304, headers)
     if request.method == "HEAD":
@@ -51,15 +54,23 @@ async def answer(shown: Shown, request: Request) -> Response:
 async def streamed(
     chunks: AsyncIterator[bytes], status: int, headers: Mapping[str, str], mime: str
 ) -> StreamingResponse:
+    return StreamingResponse(await begun(chunks), status, headers, mime)
+
+
+async def begun(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The first chunk is here before the answer starts, so that a storage in trouble, or damage, is told by the status."""
-    first = await anext(chunks, b"")
-    return StreamingResponse(going_on(first, chunks), status, headers, mime)
+    return going_on(await anext(chunks, b""), chunks)
 
 
 async def going_on(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for chunk in others:
         yield chunk
+
+
+def kept_by(by: Sight) -> dict[str, str]:
+    """What is for one alone is kept by nobody who serves others."""
+    return {} if by == "everybody" else {"Cache-Control": FOR_ONE}
 
 
 def is_known(given: str, tag: str) -> bool:

@@ -13,16 +13,29 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from fastapi import APIRouter, Request, Response
+
+from glisk.api import refusal
+from glisk.errors import DatabaseUnreachable
 
 Tell: TypeAlias = Callable[[str], Awaitable[None]]
 Wake: TypeAlias = Callable[[], Awaitable[None]]
 
 LARGEST = 2 * 1024 * 1024
 TOLERANCE_S = 300.0  # an older one may be a replay
+
+
+NEWS: dict[str, Any] = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    204: {"description": "It is looked at."},
+    400: {"description": "It is signed, and no news."},
+    401: {"description": "It is not signed by who it should be."},
+    413: {"description": "It is too large to be news."},
+    **refusal.responses(DatabaseUnreachable),
+}
 
 
 class News(msgspec.Struct):
@@ -58,10 +71,17 @@ def route(
     sender: str, is_theirs: Callable[[Mapping[str, str], bytes], bool], hear: Callable[[bytes], Awaitable[int]]
 ) -> APIRouter:
     """Only what is signed is heard."""
-    routes = APIRouter()
+    routes = APIRouter(tags=["webhooks"])
 
-    @routes.post(f"/webhooks/{sender}", operation_id=f"webhook_of_{sender}")
+    @routes.post(
+        f"/webhooks/{sender}",
+        operation_id=f"webhook_of_{sender}",
+        status_code=204,
+        responses=ANSWERS,
+        openapi_extra=NEWS,
+    )
     async def webhook(request: Request) -> Response:
+        """For the provider: what it signs makes Glisk look at once."""
         body = await body_of(request)
         if body is None:
             return Response(status_code=413)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from glisk.chain.taking import ACTOR, Page, Taken, take
 from glisk.engine.link import Link
 from glisk.engine.store import Fetch
 
+SAY_EVERY_S = 15.0
+
 
 class Outdated(Exception):
     """What was read does not follow on what is written down by now: read again."""
@@ -25,6 +28,7 @@ class Book:
         self.link, self.at, self.hot = link, at, hot
         self.mints = list(mints)  # of the hot blocks
         self.rollbacks = 0
+        self.said_at = time.monotonic()
         self.lock = asyncio.Lock()
 
     @classmethod
@@ -114,6 +118,14 @@ class Book:
         self.at = to
         self.hot = {number: header for number, header in self.hot.items() if to.confirmed_no < number <= to.tip_no}
         self.mints = [mint for mint in self.mints if to.confirmed_no < mint.block_number <= to.tip_no]
+
+    async def was_looked_at(self) -> None:
+        """There was nothing new: that is said now and then, so that nobody takes us for gone."""
+        if time.monotonic() - self.said_at >= SAY_EVERY_S:
+            self.said_at = time.monotonic()
+            await self.link.fetch(
+                statement("was_looked_at"), self.contract.chain_id, self.contract.address, self.at.epoch
+            )
 
     async def halt(self, reason: str) -> None:
         """Nothing more is written until a person has looked."""

@@ -25,6 +25,9 @@ UPDATE chain_cursor SET tip_no = $4, tip_hash = $5, confirmed_no = $6, confirmed
   halted = $11, alarm = $12, updated_at = now()
 WHERE chain_id = $1 AND contract_address = $2 AND epoch = $3 RETURNING epoch
 
+-- name: was_looked_at (chain, contract, epoch)
+UPDATE chain_cursor SET updated_at = now() WHERE chain_id = $1 AND contract_address = $2 AND epoch = $3
+
 -- name: go_on (chain, contract, block, its hash, next token)
 -- After a repair. The epoch tells whoever has the seat to read all of this anew.
 UPDATE chain_cursor SET halted = NULL, epoch = epoch + 1, tip_no = $3, tip_hash = $4, confirmed_no = $3, confirmed_hash = $4,

@@ -52,6 +52,7 @@ class Detector:
         at = self.book.at
         if head.number >= at.confirmed_no and self.book.hash_of(head.number) == head.hash:
             self.behind_since = None
+            await self.book.was_looked_at()
             return False
         now = time.monotonic()
         self.behind_since = now if self.behind_since is None else self.behind_since

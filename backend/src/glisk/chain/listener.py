@@ -125,7 +125,8 @@ class Listener:
 
     async def rest(self) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.woken.wait(), self.pace.poll.total_seconds())
+            async with asyncio.timeout(self.pace.poll.total_seconds()):
+                await self.woken.wait()
         self.woken.clear()
 
     async def until_unseated(self, book: Book) -> None:

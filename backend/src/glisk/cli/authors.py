@@ -1,4 +1,4 @@
-"""glisk authors: whose prompts are drawn, and whether they are public."""
+"""glisk authors: whose prompts are drawn, which they are, and whether they are public."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from typing import Annotated
 import typer
 
 from glisk import service, settings
-from glisk.cli import output
+from glisk.cli import output, person
 from glisk.cli.tokens import an_address
+from glisk.prompts import prompt_problem
 from glisk.repositories.author_board import AuthorBoard, Pinned
+from glisk.repositories.author_repository import AuthorRepository
 
-app = typer.Typer(help="See authors, and set whether their prompts are public.", no_args_is_help=True)
+app = typer.Typer(help="See authors, publish prompts for them, and set whether those are public.", no_args_is_help=True)
 
 
 class Choice(StrEnum):
     NOW = "now"
     LATER = "later"
     NEVER = "never"
+
+
+def drawable(prompt: str) -> str:
+    if problem := prompt_problem(prompt):
+        raise typer.BadParameter(f"It cannot be drawn: {problem}.")
+    return prompt
 
 
 FROM_NOW_ON = {
@@ -40,6 +48,20 @@ def ls(limit: output.Limit = 50, as_json: output.Json = False) -> None:
     output.rows(rows, as_json=as_json, empty="There are no authors yet: the first mint brings one.")
 
 
+@app.command("set-prompt")
+def set_prompt(
+    wallet: Annotated[str, typer.Argument(callback=an_address, metavar="WALLET", help="The author's.")],
+    prompt: Annotated[str, typer.Argument(callback=drawable, help="What is drawn for tokens minted from now on.")],
+    disclosure: Annotated[
+        Choice | None, typer.Option(help="Whether it is public; else as it was chosen before.")
+    ] = None,
+) -> None:
+    """Publish a prompt for an author, in your name: it is kept as the operator's word, not as one they have signed."""
+    terms = (wallet, prompt, None, disclosure, None, person.name())
+    nonce = service.over_a_link(settings.load(), lambda link: AuthorRepository(link).publish(*terms))
+    typer.echo(f"Prompt {nonce} of {wallet} is drawn for what is minted from now on.")
+
+
 @app.command()
 def disclose(
     wallet: Annotated[str, typer.Argument(callback=an_address, metavar="WALLET", help="The author's.")],
@@ -48,7 +70,7 @@ def disclose(
     """Set whether an author's prompts are public."""
     pinned = service.over_a_link(settings.load(), lambda link: AuthorBoard(link).disclose(wallet, choice))
     if pinned is None:
-        raise typer.BadParameter(f"There is no author {wallet}: glisk authors ls")
+        output.refuse(f"There is no author {wallet}: glisk authors ls")
     typer.echo(f"{FROM_NOW_ON[choice]}\n{before(choice, pinned)}".rstrip())
 
 

@@ -39,5 +39,7 @@ def dump(
         else:
             binaries = postgres.inside(programs.absolute())
             url = stack.enter_context(postgres.running(found.data_dir / "postgres", programs=binaries))
-        ended = subprocess.run([binaries / "pg_dump", "--no-owner", "--file", file, url], check=False)
+        ended = subprocess.run(
+            [binaries / "pg_dump", "--no-owner", "--no-privileges", "--file", file, url], check=False
+        )
     raise typer.Exit(ended.returncode)

@@ -102,9 +102,7 @@ def retry(
         return moved, await board.why_not_retried(sorted(set(ids) - set(moved)))
 
     moved, left = on_the_board(send_on)
-    typer.echo(f"{len(moved)} of {len(ids)} wait again.")
-    for reason, n in left.items():
-        typer.echo(f"{n} not retried: {reason}.", err=True)
+    output.tell(f"{len(moved)} of {len(ids)} wait again.", [f"{n} not retried: {why}." for why, n in left.items()])
 
 
 @app.command()
@@ -113,7 +111,8 @@ def cancel(jobs: Jobs, yes: output.Yes = False) -> None:
     ids = on_the_board(lambda board: ids_of(board, jobs))
     output.confirm(f"Cancel {len(ids)} jobs?", yes=yes)
     moved = on_the_board(lambda board: board.cancel(ids, person.name()))
-    typer.echo(f"{len(moved)} of {len(ids)} cancelled.")
+    left = [f"{len(ids) - len(moved)} not cancelled: ended already."] * (len(moved) < len(ids))
+    output.tell(f"{len(moved)} of {len(ids)} cancelled.", left)
 
 
 @app.command()
@@ -161,5 +160,5 @@ async def ids_of(board: JobBoard, jobs: list[str]) -> list[int]:
 async def required(board: JobBoard, key: str) -> dict[str, Any]:
     found = await board.find(key)
     if found is None:
-        raise typer.BadParameter(f"There is no job {key}.")
+        output.refuse(f"There is no job {key}.")
     return found

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from glisk import service, settings
-from glisk.cli import output
+from glisk.cli import output, person
 from glisk.engine import lanes
 from glisk.engine.link import Link
 
@@ -48,9 +48,18 @@ def ls(as_json: output.Json = False) -> None:
 
 
 @app.command()
-def hold(lane: Name, reason: Annotated[str, typer.Argument(help="Why; everybody will read it.")]) -> None:
+def hold(
+    lane: Name,
+    said: Annotated[str | None, typer.Argument(metavar="REASON", help="Why; everybody will read it.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The same, as other commands have it.")] = None,
+) -> None:
     """Claim nothing for this provider until it is resumed. What is under way goes on."""
-    if over_a_link(lambda link: on(link, lane, lanes.hold(link, lane, reason))):
+    if bool(said) == bool(reason):
+        raise typer.BadParameter("Say why, once: REASON or --reason.")
+    why = said or reason or ""
+    if problem := lanes.reason_problem(why):
+        raise typer.BadParameter(f"The reason: {problem}.")
+    if over_a_link(lambda link: on(link, lane, lanes.hold(link, lane, why, actor=person.name()))):
         typer.echo(f"{lane} is held.")
     else:
         typer.echo(f"{lane} was held already, and its reason stands: glisk lanes ls")
@@ -59,21 +68,24 @@ def hold(lane: Name, reason: Annotated[str, typer.Argument(help="Why; everybody 
 @app.command()
 def resume(lane: Name) -> None:
     """Let a held or closed lane go on."""
-    over_a_link(lambda link: on(link, lane, lanes.resume(link, lane)))
+    over_a_link(lambda link: on(link, lane, lanes.resume(link, lane, actor=person.name())))
     typer.echo(f"{lane} is open.")
 
 
 @app.command()
 def limit(
     lane: Name,
-    concurrency: Annotated[int, typer.Argument(min=0, max=MOST_AT_ONCE, help="How many calls at once.")],
+    concurrency: Annotated[
+        int,
+        typer.Argument(min=1, max=MOST_AT_ONCE, help="How many calls at once. To let none through: glisk lanes hold."),
+    ],
     rate: Annotated[
         float | None,
         typer.Option(parser=a_rate, metavar="R", help="How many calls a second; none or 0 for no limit."),
     ] = None,
 ) -> None:
     """Change how many calls may be under way at once, and how many a second. Without --rate that stays as it is."""
-    over_a_link(lambda link: on(link, lane, lanes.limit(link, lane, concurrency, rate)))
+    over_a_link(lambda link: on(link, lane, lanes.limit(link, lane, concurrency, rate, actor=person.name())))
     seconds = {None: "", lanes.ANY_RATE: ", as often as it likes"}.get(rate, f", {rate} a second")
     typer.echo(f"{lane} takes {concurrency} at once{seconds}.")
 
@@ -83,5 +95,5 @@ async def on(link: Link, lane: str, change: Awaitable[bool]) -> bool:
     changed = await change
     names = [] if changed else [row["lane"] for row in await lanes.every_lane(link)]
     if not changed and lane not in names:
-        raise typer.BadParameter(f"There is no lane {lane!r}. There are: {', '.join(names) or 'none yet'}.")
+        output.refuse(f"There is no lane {lane!r}. There are: {', '.join(names) or 'none yet'}.")
     return changed

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -18,6 +18,7 @@ from rich.table import Table
 
 from glisk.errors import GliskError
 
+WRONG_USAGE = 2
 LARGEST_EXACT = 2**53  # a larger number loses digits in most JSON readers
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # of a text that anybody may have written: it must not steer the terminal
@@ -28,14 +29,15 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def rows(records: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> None:
-    """A list of things. `empty` is the sentence for none, on a terminal."""
+    """A list of things; in a pipe the names of the columns come first. `empty` is the sentence for none: no part of the list."""
     if as_json:
         print(json.dumps([{name: plain(value) for name, value in record.items()} for record in records], indent=2))
-    elif not sys.stdout.isatty():
-        for record in records:
-            print("\t".join(on_one_line(shown(value)) for value in record.values()))
     elif not records:
-        print(empty)
+        typer.echo(empty, nl=bool(empty), err=not sys.stdout.isatty())
+    elif not sys.stdout.isatty():
+        names = [name.strip() for name in records[0]]
+        for cells in [names] * any(names) + [[shown(value) for value in record.values()] for record in records]:
+            print("\t".join(map(on_one_line, cells)))
     else:
         Console(markup=False, emoji=False).print(table(records))
 
@@ -83,8 +85,12 @@ def plain(value: Any) -> Any:
 def shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
     return "" if value is None else str(value)
 
 
@@ -97,8 +103,21 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter(f"{question} Nobody is here to ask: add --yes.")
+        refuse(f"{question} Nobody is here to ask: add --yes.", WRONG_USAGE)
     typer.confirm(question, abort=True)
+
+
+def refuse(sentence: str, exit_code: int = 1) -> NoReturn:
+    """For what was asked rightly and cannot be done, as with a thing that is not there: how to ask would not help."""
+    typer.echo(sentence, err=True)
+    raise typer.Exit(exit_code)
+
+
+def tell(done: str, left: Sequence[str]) -> None:
+    """What was done; and where something was not, that and why in one place, and exit code 1."""
+    if left:
+        refuse("\n".join([done, *left]))
+    typer.echo(done)
 
 
 def complain(error: GliskError) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from glisk.dev.standins import running
 from glisk.dev.standins.kubo import Kubo
+from glisk.dev.standins.openai import OpenAI
 from glisk.dev.standins.pinata import Pinata
 from glisk.dev.standins.replicate import Replicate
 
@@ -60,6 +61,17 @@ def kubo(port: Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where 
     typer.echo(f"Kubo's stand-in is at {url} (Ctrl-C stops). To use it:\n\n  GLISK_KUBO_URL={url}\n")
     typer.echo(f"What it was asked: {url}/__log   What it has: {url}/__pins")
     asyncio.run(running.until_stopped(Kubo(), listeners))
+
+
+@app.command()
+def openai(port: Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where it listens.")] = 8930) -> None:
+    """Play OpenAI's API: edits come back as patterns, a chat says what it was told, and none costs anything."""
+    listeners = [listening(port)]
+    (url,) = running.urls(listeners)
+    typer.echo(f"OpenAI's stand-in is at {url} (Ctrl-C stops). To use it:\n")
+    typer.echo(f"  GLISK_OPENAI_URL={url}\n  GLISK_OPENAI_API_KEY=sk-standin\n")
+    typer.echo(f"What it was asked: {url}/__log   What it would have charged: {url}/__charges")
+    asyncio.run(running.until_stopped(OpenAI(), listeners))
 
 
 def listening(port: int) -> socket.socket:

@@ -1,16 +1,20 @@
-"""glisk tokens: look at tokens, decide about those in review, send failed ones on again, stop them."""
+"""glisk tokens: look at tokens, decide about those in review, send them on again, stop them."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from glisk import service, settings
-from glisk.cli import output, person
+from glisk.cli import output, person, price, telling, watching
+from glisk.repositories import rerunning, timeline
+from glisk.repositories.failure_board import FailureBoard
+from glisk.repositories.timeline import Story
 from glisk.repositories.token_board import ANY, Collection, Outcome, Seen, TokenBoard
 from glisk.workflows import TOKEN
 
@@ -48,6 +52,21 @@ def known(status: str | None) -> str | None:
     if status is not None and status not in TOKEN.statuses():
         raise typer.BadParameter(f"No token is ever {status!r}, but: {', '.join(sorted(TOKEN.statuses()))}.")
     return status
+
+
+def a_condition(text: str) -> str:
+    """As an expression that a code fits."""
+    if not (found := re.fullmatch(r"error=(GLK-[0-9xX]{3})", text)):
+        raise typer.BadParameter(
+            f"{text!r} is no condition: say error=GLK-302, or error=GLK-3xx for all that begin so."
+        )
+    return found[1].lower().replace("glk", "GLK").replace("x", "[0-9]")
+
+
+class Step(StrEnum):
+    GENERATING = rerunning.GENERATING
+    PINNING = rerunning.PINNING
+    REVEALING = rerunning.REVEALING
 
 
 TokenId = Annotated[str, typer.Argument(parser=a_token_id, metavar="TOKEN", help="Its id.")]
@@ -88,13 +107,31 @@ def ls(
 
 @app.command()
 def show(token: TokenId, contract: Contract = None, as_json: output.Json = False) -> None:
-    """One token with everything that happened to it."""
+    """One token with everything that happened to it: each try of each step, what it cost, how long it waited and worked."""
 
-    async def look(board: TokenBoard) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    async def look(board: TokenBoard) -> tuple[dict[str, Any], dict[str, Any], Story]:
         (found,) = await required(board, [token], contract)
-        return await board.whole(found.id), await board.history(found.id)
+        return await board.whole(found.id), await board.history(found.id), await timeline.story(board.link, found.id)
 
-    output.one(*on_the_board(look), as_json=as_json)
+    whole, history, story = on_the_board(look)
+    if as_json:
+        output.document({**whole, **history})
+    else:
+        telling.token(whole, story)
+
+
+@app.command()
+def watch(token: TokenId, contract: Contract = None) -> None:
+    """Follow one token until it ends: a line for everything that happens to it.
+
+    Exit code 0: it is revealed; 1: it failed, was orphaned, or waits for you in review."""
+
+    async def follow(board: TokenBoard) -> str:
+        (found,) = await required(board, [token], contract)
+        return await watching.until_ended(board, found.id)
+
+    if on_the_board(follow) != rerunning.REVEALED:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -126,18 +163,44 @@ def reject(tokens: TokenIds, contract: Contract = None, reason: Reason = None, y
 def retry(
     tokens: SomeIds = None,
     failed: Annotated[bool, typer.Option("--failed", help="All that failed (of --contract, if given).")] = False,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            parser=a_condition,
+            metavar="error=GLK-3xx",
+            help="All that failed by an error of this code, where x is any digit; `glisk explain` lists the codes.",
+        ),
+    ] = None,
     contract: Contract = None,
     reason: Reason = None,
     yes: output.Yes = False,
 ) -> None:
     """Send failed tokens back to the first step whose results they lack. A picture that is there is not drawn again."""
-    if failed == bool(tokens):
-        raise typer.BadParameter("Name tokens by their ids, or say --failed for all that failed.")
-    seen = (
-        on_the_board(lambda board: board.every_failed(contract or ANY)) if failed else look_at(tokens or [], contract)
-    )
+    if [bool(tokens), failed, where is not None].count(True) != 1:
+        raise typer.BadParameter(
+            "Name tokens by their ids, or say --failed for all that failed, or --where error=CODE."
+        )
+    seen = look_at(tokens, contract) if tokens else on_the_board(lambda board: failures(board, contract or ANY, where))
     output.confirm(f"Retry {counted(seen)}?", yes=yes or len(seen) < 2)
     tell("retried", seen, on_the_board(lambda board: board.retry(seen, person.name(), reason)))
+
+
+@app.command()
+def rerun(
+    tokens: TokenIds,
+    step: Annotated[
+        Step, typer.Option("--from", help="The step to begin with: all that follow it are done again too.")
+    ],
+    contract: Contract = None,
+    reason: Reason = None,
+    yes: output.Yes = False,
+) -> None:
+    """Send tokens through a step once more, whatever they are at. A picture that is revealed is not changed any more."""
+    seen = look_at(tokens, contract)
+    able = [token for token in seen if not rerunning.refusal(token, step)]
+    if able:
+        output.confirm(f"Send {counted(able)} back to {step}? {price.of_rerun(step, len(able))}", yes=yes)
+    tell("sent back", seen, on_the_board(lambda board: board.rerun(seen, step, person.name(), reason)))
 
 
 @app.command()
@@ -146,6 +209,15 @@ def cancel(tokens: TokenIds, contract: Contract = None, reason: Reason = None, y
     seen = look_at(tokens, contract)
     output.confirm(f"Cancel {counted(seen)}?", yes=yes)
     tell("cancelled", seen, on_the_board(lambda board: board.cancel(seen, person.name(), reason)))
+
+
+async def failures(board: TokenBoard, of: Collection, where: str | None) -> list[Seen]:
+    every = await board.every_failed(of)
+    if where is None:
+        return every
+    groups = (await FailureBoard(board.link).failures()).groups
+    ids = {id for group in groups if re.fullmatch(where, group.cause.code) for id in group.ids}
+    return [token for token in every if token.id in ids]
 
 
 def look_at(tokens: Sequence[str], contract: Collection | None) -> list[Seen]:
@@ -162,7 +234,7 @@ async def required(board: TokenBoard, tokens: Sequence[str], contract: Collectio
 
 def the_only(token_id: str, found: Sequence[Seen], contract: Collection | None) -> Seen:
     if not found:
-        raise typer.BadParameter(f"There is no token {token_id}{f' of {contract}' if contract else ''}.")
+        output.refuse(f"There is no token {token_id}{f' of {contract}' if contract else ''}.")
     if len(found) > 1:
         candidates = ", ".join(str(Collection(token.contract_address, token.chain_id)) for token in found)
         raise typer.BadParameter(
@@ -176,9 +248,9 @@ def counted(tokens: Sequence[Seen]) -> str:
 
 
 def tell(done: str, asked: Sequence[Seen], outcome: Outcome) -> None:
-    typer.echo(f"{len(outcome.moved)} of {len(asked)} {done}.")
-    for reason, tokens in outcome.left.items():
-        names = [token.token_id for token in tokens[:MOST_NAMED]] + ["…"] * (len(tokens) > MOST_NAMED)
-        typer.echo(f"{len(tokens)} not {done}: {reason} ({', '.join(names)}).", err=True)
-    if outcome.left:
-        raise typer.Exit(1)
+    left = [f"{len(some)} not {done}: {reason} ({named(some)})." for reason, some in outcome.left.items()]
+    output.tell(f"{len(outcome.moved)} of {len(asked)} {done}.", left)
+
+
+def named(tokens: Sequence[Seen]) -> str:
+    return ", ".join([token.token_id for token in tokens[:MOST_NAMED]] + ["…"] * (len(tokens) > MOST_NAMED))

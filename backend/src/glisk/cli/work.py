@@ -14,7 +14,7 @@ import typer
 from glisk import logs, processors, service, settings
 from glisk.cli.output import say
 from glisk.engine.claim import Processor
-from glisk.engine.worker import Pace
+from glisk.engine.worker import Pace, Station
 from glisk.engine.workflow import Workflow
 from glisk.settings import Settings
 from glisk.workers import process
@@ -32,6 +32,12 @@ Workflows = Annotated[
 Served = Annotated[
     list[str] | None,
     typer.Option("--process", metavar="NAME", help="Only the steps of this process, like generating (again for more)."),
+]
+Through = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lane", metavar="NAME", help="Only the steps that go through this lane, like replicate (repeatable)."
+    ),
 ]
 Modules = Annotated[
     list[str] | None,
@@ -67,6 +73,7 @@ def mount(app: typer.Typer) -> None:
 def work(
     workflow: Workflows = None,
     only: Served = None,
+    lanes: Through = None,
     modules: Modules = None,
     processes: Processes = None,
     minimum: Minimum = None,
@@ -88,10 +95,12 @@ def work(
     served = served_processes(flows, chosen_processes(only), found)
     require_processors(places_of(flows, served), kinds)
     with chain_for(served, kinds, found) as found:
-        crew = Crew(stations(flows, WORKFLOWS.values(), kinds, found, served), pace, size(processes, minimum, maximum))
+        staff = through(lanes or [], stations(flows, WORKFLOWS.values(), kinds, found, served))
+        crew = Crew(staff, pace, size(processes, minimum, maximum))
         if lifeline is not None:
             service.work_for_supervisor(found, crew)
         else:
+            require_key(crew, found)
             service.work(found, crew, child, say)
             typer.echo("Stopped. What was not finished waits for the next worker; no attempt was used.")
 
@@ -128,6 +137,16 @@ def served_processes(flows: Sequence[Workflow], only: Sequence[str], found: Sett
     return [process for process in served if process != REVEALING]
 
 
+def through(lanes: Sequence[str], staff: list[Station]) -> list[Station]:
+    """Those in these lanes; without any, all."""
+    known = sorted({at.processor.lane for at in staff if at.processor.lane})
+    if unknown := [name for name in lanes if name not in known]:
+        raise typer.BadParameter(
+            f"No step here goes through {', '.join(unknown)}. There are: {', '.join(known) or 'none'}."
+        )
+    return [at for at in staff if not lanes or at.processor.lane in lanes]
+
+
 @contextmanager
 def chain_for(served: Sequence[str], kinds: Mapping[str, type[Processor]], found: Settings) -> Iterator[Settings]:
     """With the embedded chain in them, if our own processor of that kind has no other."""
@@ -138,6 +157,15 @@ def chain_for(served: Sequence[str], kinds: Mapping[str, type[Processor]], found
             yield filled
     else:
         yield found
+
+
+def require_key(crew: Crew, found: Settings) -> None:
+    """The keeper's, where one of our own processors reveals with it."""
+    at_it = [at.processor for at in crew.staff if at.workflow.steps[at.waiting].process == REVEALING]
+    if any(processors.is_own(type(one)) for one in at_it):
+        from glisk.chain.sending import keepers
+
+        keepers.require_key(found)
 
 
 def size(processes: int | None, minimum: int | None, maximum: int | None) -> Size:

@@ -118,6 +118,7 @@ class Run:
         require_known(context.get_context().get_current_revision(), revisions)
         with context.begin_transaction():
             context.run_migrations()
+        open_to_users(connection)
 
     def note(self, ctx: MigrationContext, step: MigrationInfo, heads: object, run_args: object) -> None:
         """Runs inside the step's own transaction: a step and its row come together or not at all."""
@@ -139,6 +140,13 @@ class Run:
             if file.parent == self.versions:
                 return Step(file, "down" if function == "downgrade" else "up")
         return self.applied
+
+
+def open_to_users(connection: Connection) -> None:
+    """Whoever has read a dump back has it without its grants, and migrates next."""
+    if connection.execute(text("SELECT to_regproc('open_to_users')")).scalar_one() is not None:
+        connection.execute(text("SELECT open_to_users()"))
+    connection.commit()
 
 
 def numbered(_: object, __: object, directives: list[MigrationScript]) -> None:

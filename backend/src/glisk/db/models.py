@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from sqlalchemy import (
-    ARRAY,
     REAL,
     BigInteger,
     Boolean,
@@ -27,6 +26,10 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
 # Here as well: whoever asks for the models wants to know every table.
+from glisk.db.access_models import Alert as Alert
+from glisk.db.access_models import ApiKey as ApiKey
+from glisk.db.access_models import AuthorPrompt as AuthorPrompt
+from glisk.db.access_models import Outbox as Outbox
 from glisk.db.chain_models import ChainCursor as ChainCursor
 from glisk.db.chain_models import ChainEvent as ChainEvent
 from glisk.db.chain_models import ChainNonce as ChainNonce
@@ -35,8 +38,14 @@ from glisk.db.chain_models import ChainSender as ChainSender
 from glisk.db.chain_models import ChainTx as ChainTx
 from glisk.db.chain_models import HotBlock as HotBlock
 from glisk.db.columns import Instant, Uint256, Xid8, belongs_to, column, defaulted, key
+from glisk.db.studio_models import Conversation as Conversation
+from glisk.db.studio_models import File as File
+from glisk.db.studio_models import JobInput as JobInput
+from glisk.db.studio_models import Leftover as Leftover
+from glisk.db.studio_models import Project as Project
+from glisk.db.studio_models import Request as Request
+from glisk.db.studio_models import User as User
 
-NEW_UUID = text("gen_random_uuid()")
 # As PostgreSQL writes them back: the comparison with the migrations is one of texts.
 JOB_READY = """CASE
     WHEN (((status = 'pending'::text) OR (status ~~ 'ready-for-%'::text)) AND (status !~~ '%-failed'::text)) THEN 1
@@ -77,6 +86,7 @@ class Author(SQLModel, table=True):
     wallet_address: str = Field(sa_type=Text, unique=True)
     prompt_text: str | None = column(Text)
     prompt_disclosure: str | None = column(Text)
+    prompt_nonce: int = defaulted(BigInteger, "0", 0)
 
 
 class Token(Work, table=True):
@@ -89,7 +99,8 @@ class Token(Work, table=True):
         ),
         Index("tokens_suspect", "workflow", "status", postgresql_where=text("finished_at IS NULL AND reclaims >= 2")),
         Index("tokens_status", "status", "id"),
-        Index("tokens_author", "author_id"),
+        Index("tokens_author", "author_id", "id"),
+        Index("tokens_image", "image_key", postgresql_where=text("image_key IS NOT NULL")),
     )
 
     # Which token, and whose: seed 003, with the collection in the key.
@@ -162,7 +173,13 @@ class Pin(SQLModel, table=True):
 
 class Event(SQLModel, table=True):
     __tablename__ = "events"
-    __table_args__: ClassVar[Any] = (Index("events_item", "item_id", "event_id"),)
+    __table_args__: ClassVar[Any] = (
+        Index("events_item", "item_id", "event_id"),
+        Index(
+            *("events_by_hand", "xact", "event_id"),
+            postgresql_where=text("claimed_at IS NULL AND (item_id IS NULL OR from_status IS NOT NULL)"),
+        ),
+    )
 
     xact: int | None = Field(
         default=None,
@@ -179,32 +196,7 @@ class Event(SQLModel, table=True):
     at: datetime | None = defaulted(Instant, "now()")
     actor: str = Field(sa_type=Text)
     data: dict[str, Any] | None = column(JSONB)
-
-
-class User(SQLModel, table=True):
-    __tablename__ = "users"
-
-    user_id: str = Field(primary_key=True, sa_type=Text)
-    created_at: datetime | None = defaulted(Instant, "now()")
-
-
-class Conversation(SQLModel, table=True):
-    __tablename__ = "conversations"
-
-    conversation_id: str = Field(primary_key=True, sa_type=Text)
-    type: str = Field(sa_type=Text)
-    user_id: str = belongs_to("users.user_id", nullable=False)
-
-
-class Project(SQLModel, table=True):
-    __tablename__ = "projects"
-
-    project_id: UUID | None = Field(default=None, primary_key=True, sa_column_kwargs={"server_default": NEW_UUID})
-    user_id: str = belongs_to("users.user_id", nullable=False)
-    project_type: str | None = column(Text)
-    original_image_url: str | None = column(Text)
-    generated_image_url: str | None = column(Text)
-    generated_image_urls: list[str] | None = column(ARRAY(Text))
+    claimed_at: datetime | None = column(Instant)
 
 
 class Job(Work, table=True):
@@ -225,6 +217,8 @@ class Job(Work, table=True):
             "jobs_conversation", "conversation_id", "created_at", postgresql_where=text("conversation_id IS NOT NULL")
         ),
         Index("jobs_project", "project_id", "created_at", postgresql_where=text("project_id IS NOT NULL")),
+        Index("jobs_output", "output_r2_key", postgresql_where=text("output_r2_key IS NOT NULL")),
+        Index("jobs_delivered", "delivered_at", postgresql_where=text("delivered_at IS NOT NULL")),
         Index("jobs_parent", "parent_job_id", "dependency_count", postgresql_where=text("parent_job_id IS NOT NULL")),
     )
 
@@ -259,6 +253,7 @@ class Job(Work, table=True):
     has_children: bool = defaulted(Boolean, "false", False)
     paused_at: datetime | None = column(Instant)
     delivered_at: datetime | None = column(Instant)
+    dispatched_until: datetime | None = column(Instant)
     created_at: datetime | None = defaulted(Instant, "now()")
     ready: int | None = column(SmallInteger, sa_column_args=[Computed(JOB_READY, persisted=True)])
     ready_at: datetime | None = column(Instant, sa_column_args=[Computed(JOB_READY_AT, persisted=True)])
@@ -279,6 +274,13 @@ class Attempt(SQLModel, table=True):
     __table_args__: ClassVar[Any] = (
         Index("attempts_item", "item_id", "attempt_id"),
         Index("attempts_spend", "started_at", postgresql_where=text("cost > 0")),
+        Index("attempts_gas", "started_at", postgresql_where=text("wei > 0")),
+        Index(
+            "attempts_free",
+            "started_at",
+            postgresql_include=["provider", "model"],
+            postgresql_where=text("step = 'generating' AND outcome = 'done' AND COALESCE(cost, 0) = 0"),
+        ),
         Index(
             "attempts_seed",
             "provider",

@@ -46,10 +46,14 @@ async def require_head(url: str) -> None:
     """For every process that does not migrate: better no work than work on a schema one does not know."""
     async with connected(url) as connection:
         current = await revision_of(connection)
-    ours = sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("[0-9]*_*.py"))
+    ours = known_revisions()
     require_known(current, ours)
     if current != ours[-1]:
         raise SchemaBehind(f"It is {f'at {current}' if current else 'empty'}, this Glisk needs {ours[-1]}.")
+
+
+def known_revisions() -> list[str]:
+    return sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("[0-9]*_*.py"))
 
 
 async def revision_of(connection: Any) -> str | None:

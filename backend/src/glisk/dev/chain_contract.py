@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def keeper_key(home: Path) -> Path:
     """In a file, as an operator would have it."""
     path = home / "keeper.key"
     if not path.exists():
-        with open_private(draft := home / f"keeper.key.{os.getpid()}") as file:
+        with open_private(draft := home / f"keeper.key.{secrets.token_hex(8)}") as file:
             file.write(KEEPER_KEY.encode())
         draft.rename(path)
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from glisk.dev.locks import make_directory, open_private, try_lock
 from glisk.errors import AlreadyRunning, DataUnwritable, NotOurData, WouldDestroyPaidWork
 from glisk.settings import Settings
 
-MARK, REAL_PARTS = "made-by-glisk", "real-parts"
+MARK, LOCK, REAL_PARTS = "made-by-glisk", "running.lock", "real-parts"
 SHARED = {"postgres": "database", "chain": "development chain"}
 
 
@@ -29,10 +30,17 @@ def prepare(data_dir: Path) -> None:
 def owned(data_dir: Path) -> Iterator[None]:
     """For the one process that runs Glisk here."""
     prepare(data_dir)
-    with open_private(data_dir / "running.lock") as lock:
+    with open_private(data_dir / LOCK) as lock:
         if not try_lock(lock):
             raise AlreadyRunning(f"It is {data_dir}.")
         yield
+
+
+def require_idle(data_dir: Path) -> None:
+    """Looks only, and makes nothing: for whoever may yet be refused for another reason."""
+    if os.path.exists(data_dir / LOCK):
+        with owned(data_dir):
+            pass
 
 
 def remember_real_parts(settings: Settings) -> None:

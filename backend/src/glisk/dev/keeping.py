@@ -115,6 +115,10 @@ class Keeper(ABC):
             self.stop(server)
         if self.is_ready(server, port):
             publish(self.home, port)
+            if (
+                self.is_over.is_set()
+            ):  # who does not listen yet, or was told to ignore it as a shell tells its background, missed it
+                self.stop(server)
         return server
 
 

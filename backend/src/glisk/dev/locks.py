@@ -13,6 +13,8 @@ from glisk.errors import DataUnwritable
 def make_directory(path: Path, mode: int = 0o777) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True, mode=mode)
+    except FileExistsError as error:
+        raise DataUnwritable(f"{path} is no directory but a file.") from error
     except OSError as error:
         raise DataUnwritable(f"{path} cannot be made: {error.strerror}.") from error
 

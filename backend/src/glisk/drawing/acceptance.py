@@ -17,10 +17,10 @@ from glisk.errors import ProviderFailed
 from glisk.images.fingerprint import Fingerprint
 from glisk.images.gate import Judgement, judge
 from glisk.images.mark import presentable
-from glisk.images.sniff import sniff
+from glisk.images.sniff import Format, sniff
 from glisk.providers.port import Picture
-from glisk.repositories import prints
-from glisk.storage.objects import Objects
+from glisk.repositories import leftovers, prints
+from glisk.storage.objects import Objects, Stored
 
 
 def bench() -> ThreadPoolExecutor:
@@ -31,18 +31,18 @@ def bench() -> ThreadPoolExecutor:
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     objects: Objects
-    size: tuple[int, int]
     bench: ThreadPoolExecutor = field(default_factory=bench)
 
     async def verdict(self, claim: Claim, subject: Subject, attempt: Attempt, picture: Picture) -> Verdict:
         """Raises ProviderFailed for a picture that is certainly broken: another is drawn, and uses an attempt. Until the
         verdict is settled the attempt stays open: whoever dies before that fetches the picture again, and pays nothing."""
-        judgement, data = await asyncio.get_running_loop().run_in_executor(self.bench, examined, picture, self.size)
+        order, loop = subject.order(attempt), asyncio.get_running_loop()
+        judgement, data = await loop.run_in_executor(self.bench, examined, picture, (order.width, order.height))
         if judgement.verdict == "regenerate":
             raise unusable(judgement.reason, picture)
         if subject.is_unique and judgement.fingerprint:
             await self.require_no_twin(claim, judgement.fingerprint, picture)
-        facts = subject.facts(await self.stored(picture, data), attempt.prompt_source)
+        facts = subject.facts(await self.stored(claim, subject, picture, data), attempt)
         details = {"sha256": sha256(picture.data).hexdigest(), "bytes": len(picture.data), "gate": judgement.reason}
         details |= {"version": picture.version} if picture.version else {}
         closes = Closing(attempt.id, "done", picture.cost, details=details)
@@ -54,12 +54,18 @@ class Acceptance:
         if twin is not None:
             raise unusable(f"It is the same picture as that of token {twin}, or nearly", picture)
 
-    async def stored(self, picture: Picture, data: bytes) -> Image:
+    async def stored(self, claim: Claim, subject: Subject, picture: Picture, data: bytes) -> Image:
         kind = sniff(data)
         assert kind, "the gate has decoded it"
-        stored = await self.objects.put(data, kind.mime, kind.extension)
-        address = picture.url or self.objects.address(stored.key)
-        return Image(stored.key, bytes.fromhex(stored.sha256), kind.mime, address)
+        stored = await self.kept(claim, subject, data, kind)
+        own = self.objects.address(stored.key)
+        return Image(stored.key, bytes.fromhex(stored.sha256), kind.mime, picture.url or own, own)
+
+    async def kept(self, claim: Claim, subject: Subject, data: bytes, kind: Format) -> Stored:
+        """Two jobs with one seed have the same bytes, and whoever deletes those of one must not take the other's: it is announced."""
+        if subject.is_unique:
+            return await self.objects.put(data, kind.mime, kind.extension)
+        return await persistently(lambda: leftovers.keep(claim.link.fetch, self.objects, data, kind), "store")
 
     def close(self) -> None:
         self.bench.shutdown(wait=False)

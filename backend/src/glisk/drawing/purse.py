@@ -6,14 +6,18 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Protocol
 
 from glisk.drawing.subject import Asked
 from glisk.engine import lanes, ledger
 from glisk.engine.claim import Claim
+from glisk.engine.decide import Hold, Verdict, Wait
 from glisk.engine.ledger import Attempt, SeedTaken
 from glisk.engine.link import persistently
 from glisk.engine.store import Fetch
-from glisk.providers.port import Painter
+
+RAISE = "It goes on tomorrow; or raise GLISK_DAILY_BUDGET, start the workers anew, then:"
+REST = timedelta(seconds=5)
 
 
 class Spent(Exception):
@@ -24,28 +28,42 @@ class Spent(Exception):
         super().__init__(f"${spent.normalize():f} of ${budget.normalize():f} are spent or ordered today")
         self.rest, self.is_certain = rest, is_certain
 
+    def verdict(self, lane: str) -> Verdict:
+        if not self.is_certain:
+            return Wait(REST, f"{self}: waiting for what is ordered")
+        return Hold(f"{self}: the day's budget. {RAISE} glisk lanes resume {lane}", self.rest)
+
+
+class Paid(Protocol):
+    """Whoever is paid: a painter, an editor."""
+
+    name: str
+    model: str
+
 
 @dataclass(frozen=True, slots=True)
 class Purse:
     """`estimate`: what one picture will probably cost; `budget`: what a day may cost. None: nobody knows, or no limit."""
 
-    painter: Painter
+    whom: Paid
     estimate: Decimal | None
     budget: Decimal | None
 
     async def open(self, claim: Claim, asked: Asked) -> Attempt:
-        """A new attempt, or the one that is open. The seed is ours alone: by it a lost order is found again."""
+        """A new attempt, or the one that is open. The seed is this order's alone: by it a lost one is found again. Raises SeedTaken
+        if somebody wants the very seed that another order has."""
         while True:
             try:
                 return await persistently(lambda: self.open_once(claim, asked), "open attempt")
             except SeedTaken:
-                continue
+                if asked.seed is not None:
+                    raise
 
     async def open_once(self, claim: Claim, asked: Asked) -> Attempt:
         if self.budget is None:
             return await self.opened(claim.link.fetch, claim, asked)
         async with claim.link.transaction() as fetch:
-            await lanes.lock(fetch, self.painter.name)
+            await lanes.lock(fetch, self.whom.name)
             spent, ordered, rest = await ledger.spent_today(fetch)
             attempt = await self.opened(fetch, claim, asked)
             left = self.budget - (self.estimate or 0)
@@ -56,10 +74,10 @@ class Purse:
     async def opened(self, fetch: Fetch, claim: Claim, asked: Asked) -> Attempt:
         return await ledger.open_attempt(
             *(fetch, claim.id, claim.active, claim.epoch),
-            provider=self.painter.name,
+            provider=self.whom.name,
             worker=claim.worker,
-            model=self.painter.model,
-            seed=secrets.randbits(31),
+            model=self.whom.model,
+            seed=secrets.randbits(31) if asked.seed is None else asked.seed,
             prompt=asked.prompt,
             prompt_source=asked.source,
             cost=self.estimate,

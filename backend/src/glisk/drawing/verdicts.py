@@ -16,16 +16,21 @@ from glisk.errors import (
     NotAllowed,
     NotArrived,
     OrderGone,
+    OutcomeUnknown,
     ProviderError,
     ProviderFailed,
     RateLimited,
     Refused,
+    StorageError,
+    StorageUnusable,
     Uncertain,
 )
 from glisk.settings import Settings
 
-DOWNLOAD_REST = timedelta(seconds=10)
+DOWNLOAD_REST = STORAGE_REST = timedelta(seconds=10)
 REMEDIES = {
+    "llm": "Mend that (GLISK_LLM_API_KEY, GLISK_LLM_MODEL, GLISK_LLM_URL, the account's credit)",
+    "openai": "Mend that (GLISK_OPENAI_API_KEY, GLISK_OPENAI_IMAGE_MODEL, the account's credit and verification)",
     "replicate": "Mend that (GLISK_REPLICATE_API_TOKEN, the account's credit)",
     "sd_webui": "Set GLISK_SD_WEBUI_AUTH",
 }
@@ -48,7 +53,7 @@ class Verdicts:
                 return Wait(DOWNLOAD_REST, error.said, closes=closes)
             case Uncertain() | OrderGone():
                 return Retry(error.said, error.provider_code or "network", closes=closes)
-            case Refused() | BadOrder():
+            case Refused() | BadOrder() | OutcomeUnknown():
                 return Fail(error.said, closes=closes)
             case _:
                 raise error
@@ -71,5 +76,15 @@ def closing(attempt: Attempt, error: ProviderError) -> Closing | None:
     """An order that may stand stays open."""
     if error.is_open:
         return None
-    outcome: Outcome = "refused" if isinstance(error, Refused) else "failed"
-    return Closing(attempt.id, outcome, error.cost or Decimal(0), error.provider_code, error.said)
+    is_unknown = isinstance(error, OutcomeUnknown)  # then it counts as paid, with what it was expected to cost
+    outcome: Outcome = "unknown" if is_unknown else "refused" if isinstance(error, Refused) else "failed"
+    cost = None if is_unknown else error.cost or Decimal(0)
+    terms = (attempt.id, outcome, cost, error.provider_code, error.said)
+    return Closing(*terms, details={"code": error.code})  # ours, by which people group what failed
+
+
+def on_storage(error: StorageError, lane: str) -> Verdict:
+    """Of a storage that must be mended by a person; or of one that may come back by itself."""
+    if isinstance(error, StorageUnusable):
+        return Hold(f"{error} {error.fix} Then: glisk lanes resume {lane}")
+    return Wait(STORAGE_REST, str(error))

@@ -46,6 +46,14 @@ class Claim:
         """How far the work is, for those who watch; written now and then."""
         self.notes.progress(self, percent)
 
+    def reached(self, part: float) -> None:
+        """How far this step is, from 0 to 1; those who watch see how far the whole row is."""
+        self.progress(self.percent(part))
+
+    def percent(self, part: float) -> int:
+        steps = list(self.workflow.steps)
+        return int(100 * (steps.index(self.waiting) + part) / len(steps))
+
     @property
     def link(self) -> Link:
         """To the database, for what belongs to the work. Never held over a call to somebody else."""

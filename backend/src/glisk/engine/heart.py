@@ -53,14 +53,16 @@ class Heart:
         while not self.is_stopped:
             if time.monotonic() - self.pulse < HUNG_AFTER_S:
                 try:
-                    await asyncio.wait_for(self.beat(link), interval)
+                    async with asyncio.timeout(interval):
+                        await self.beat(link)
                     beaten_at = time.monotonic()
                 except Exception as error:  # noqa: BLE001 (whatever it was, the heart must not stop)
                     log.warning("heartbeat failed", error=repr(error))
                     if time.monotonic() - beaten_at > self.lease.total_seconds():
                         self.on_lost({claim.fence for claim in self.held()})  # by now they are free to be taken
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.wake.wait(), interval)
+                async with asyncio.timeout(interval):
+                    await self.wake.wait()
             self.wake.clear()
         await link.close()
 

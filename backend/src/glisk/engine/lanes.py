@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from glisk.engine.decide import storable
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, in_order
@@ -18,7 +19,9 @@ from glisk.engine.workflow import Workflow, WorkTable
 
 log = structlog.get_logger()
 ANY_RATE = 1e9
+SOMEBODY = "operator"
 SLOWEST = 1e-6  # one call in twelve days
+LONGEST_REASON = 500  # characters of a person; what providers say is cut
 REMIND_EVERY = 60.0  # seconds
 
 
@@ -88,13 +91,20 @@ async def lock(fetch: Fetch, lane: str) -> None:
     await fetch(statement("lock_lane"), lane)
 
 
-async def hold(link: Link, lane: str, reason: str, until: timedelta | None = None) -> bool:
+def reason_problem(reason: str) -> str | None:
+    """What is wrong with why a person holds a lane."""
+    if not reason.strip():
+        return "say why; everybody will read it"
+    return None if len(reason) <= LONGEST_REASON else f"at most {LONGEST_REASON} characters are wanted"
+
+
+async def hold(link: Link, lane: str, reason: str, until: timedelta | None = None, *, actor: str = SOMEBODY) -> bool:
     """Until a person resumes it, or until then. Whether it was open before."""
-    return bool(await link.fetch(statement("hold_lane"), lane, reason, until))
+    return bool(await link.fetch(statement("hold_lane"), lane, storable(reason), until, actor))
 
 
-async def resume(link: Link, lane: str) -> bool:
-    return bool(await link.fetch(statement("resume_lane"), lane))
+async def resume(link: Link, lane: str, *, actor: str = SOMEBODY) -> bool:
+    return bool(await link.fetch(statement("resume_lane"), lane, actor))
 
 
 async def slow(link: Link, lane: str, after: timedelta) -> None:
@@ -102,9 +112,9 @@ async def slow(link: Link, lane: str, after: timedelta) -> None:
     await link.fetch(statement("slow_lane"), lane, after)
 
 
-async def limit(link: Link, lane: str, concurrency: int, rate: float | None = None) -> bool:
+async def limit(link: Link, lane: str, concurrency: int, rate: float | None = None, *, actor: str = SOMEBODY) -> bool:
     """Without a rate, that stays as it is; ANY_RATE is no limit."""
-    return bool(await link.fetch(statement("limit_lane"), lane, concurrency, rate))
+    return bool(await link.fetch(statement("limit_lane"), lane, concurrency, rate, actor))
 
 
 async def every_lane(link: Link) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ class LinkLost(Exception):
 
 
 class Transaction:
-    """Called, it runs a statement; all of them commit together."""
+    """Called, it runs a statement."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -58,7 +58,8 @@ class Hearing:
         """The server tells when it ends; a dead peer says nothing, and only asking finds out."""
         while not self.connection.is_closed():
             try:
-                await asyncio.wait_for(self.is_over.wait(), check_every)
+                async with asyncio.timeout(check_every):
+                    await self.is_over.wait()
             except TimeoutError:
                 await guarded(self.connection, self.connection.fetch("SELECT 1", timeout=check_every))
         raise LinkLost("the connection that listens has ended")
@@ -110,6 +111,12 @@ class Link:
                 raise
             await guarded(connection, connection.execute("COMMIT"))
 
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[Transaction]:
+        """Yields a `fetch` whose statements are each by themselves, one after the other on this connection."""
+        async with self.turn():
+            yield Transaction(await self.opened())
+
     async def listen(self, hearers: Mapping[str, Callable[[str], None]]) -> Hearing:
         """Each channel to its hearer, all on this one connection."""
         async with self.lock:
@@ -129,6 +136,11 @@ class Link:
     async def close(self) -> None:
         if self.connection is not None and not self.connection.is_closed():
             self.connection.terminate()
+
+
+def shortest(links: Sequence[Link]) -> Link:
+    """The one with the shortest line."""
+    return min(links, key=lambda link: link.callers)
 
 
 async def undo(connection: Any) -> None:

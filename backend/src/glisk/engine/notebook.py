@@ -10,7 +10,7 @@ from typing import Any
 
 from glisk.engine import store
 from glisk.engine.claim import Claim, Fence, by_table, fences, lost
-from glisk.engine.link import Link, persistently
+from glisk.engine.link import Link, persistently, shortest
 from glisk.engine.statements import statement
 
 EVERY_S = 0.5  # a percentage that a person watches need not be newer
@@ -29,8 +29,7 @@ class Notebook:
 
     @property
     def link(self) -> Link:
-        """The one with the shortest line."""
-        return min(self.links, key=lambda link: link.callers)
+        return shortest(self.links)
 
     async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> bool:
         terms = (claim.workflow.table, claim.as_row(), facts, self.worker, event)

@@ -36,7 +36,8 @@ class Suspects:
                 if await self.lookout.any_suspect():
                     await self.try_alone()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.worker.stopping.wait(), self.look_every)
+                async with asyncio.timeout(self.look_every):
+                    await self.worker.stopping.wait()
 
     async def try_alone(self) -> None:
         self.is_alone = True

@@ -132,10 +132,10 @@ settled AS (
     last_retry = CASE WHEN $6 > t.retry_count THEN now() WHEN $6 > 0 THEN t.last_retry END, not_before = now() + v.delay,
     finished_at = CASE WHEN $7::boolean THEN now() END, leased_by = NULL, leased_until = NULL, reclaims = 0, updated_at = now(){sets}
   FROM verdict v WHERE t.id = v.id AND t.epoch = v.epoch AND ($9::boolean OR NOT ({has_children} AND $7))
-  RETURNING t.id, t.workflow, t.epoch, t.{error} AS error, {has_children} AND $7 AS releases),
+  RETURNING t.id, t.workflow, t.epoch, t.{error} AS error, t.started_at, {has_children} AND $7 AS releases),
 logged AS (
-  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
-  SELECT id, workflow, $4::text, $5, epoch, $8::text, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END FROM settled)
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data, claimed_at)
+  SELECT id, workflow, $4::text, $5, epoch, $8::text, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END, started_at FROM settled)
 SELECT id, releases FROM settled
 
 -- name: release (finished parents, good statuses)
@@ -166,9 +166,10 @@ SELECT id, workflow, broken FROM moved
 -- call is still open: then it gets one claim more, to find out what became of the call. A NULL budget is none (LEAST skips it).
 -- It is ready at once: it has rested before the claim that was lost, and a job with no time set would rest by its failures again.
 WITH expired AS MATERIALIZED (
-  SELECT t.id, s.waiting, s.active, s.budget FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) s(workflow, active, waiting, budget)
+  SELECT t.id, t.leased_by, s.waiting, s.active, s.budget FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) s(workflow, active, waiting, budget)
   CROSS JOIN LATERAL (
-    SELECT id FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL AND leased_until < now()
+    SELECT id, leased_by FROM {table}
+    WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL AND leased_until < now()
     ORDER BY priority, ready_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED) t),
 judged AS (
   SELECT e.*, CASE
@@ -185,10 +186,10 @@ reaped AS (
     {error} = COALESCE(j.doom, t.{error}),
     finished_at = CASE WHEN j.doom IS NOT NULL THEN now() END
   FROM judged j WHERE t.id = j.id
-  RETURNING t.id, t.workflow, j.active, t.status, t.epoch, t.{error} AS error, {has_children} AND j.doom IS NOT NULL AS releases),
+  RETURNING t.id, t.workflow, j.active, j.leased_by, t.status, t.epoch, t.{error} AS error, t.started_at, {has_children} AND j.doom IS NOT NULL AS releases),
 logged AS (
-  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
-  SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error) FROM reaped)
+  INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data, claimed_at)
+  SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error, 'lost_by', leased_by), started_at FROM reaped)
 SELECT id, workflow, status, releases FROM reaped
 
 -- name: suspects (workflows, waitings)
@@ -271,21 +272,30 @@ UPDATE lanes SET open_at = GREATEST(open_at, now() + $2), tokens = 0,
 WHERE lane = $1
 RETURNING lane
 
--- name: hold_lane (lane, reason, for how long)
+-- name: hold_lane (lane, reason, for how long, actor)
 -- Until a person resumes it, or for a while. A hold that is over is none.
-UPDATE lanes SET held_at = now(), held_reason = $2, held_until = now() + $3::interval
-WHERE lane = $1 AND (held_at IS NULL OR held_until <= now())
-RETURNING lane
+WITH held AS (
+  UPDATE lanes SET held_at = now(), held_reason = $2, held_until = now() + $3::interval
+  WHERE lane = $1 AND (held_at IS NULL OR held_until <= now())
+  RETURNING lane, held_reason AS reason)
+INSERT INTO events (to_status, actor, data) SELECT 'lane held', $4, to_jsonb(held) FROM held
+RETURNING event_id
 
--- name: resume_lane (lane)
-UPDATE lanes SET held_at = NULL, held_reason = NULL, held_until = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane
+-- name: resume_lane (lane, actor)
+WITH resumed AS (
+  UPDATE lanes SET held_at = NULL, held_reason = NULL, held_until = NULL, open_at = '-infinity' WHERE lane = $1 RETURNING lane)
+INSERT INTO events (to_status, actor, data) SELECT 'lane resumed', $2, to_jsonb(resumed) FROM resumed
+RETURNING event_id
 
--- name: limit_lane (lane, concurrency, rate)
+-- name: limit_lane (lane, concurrency, rate, actor)
 -- Without a rate, that stays as it is. The bucket as make_lane makes it; what is in it stays, as far as it fits.
-UPDATE lanes SET max_concurrency = $2, max_rate = COALESCE($3::real, max_rate), rate = COALESCE($3, rate),
-  burst = GREATEST(1, COALESCE($3, burst)), tokens = LEAST(tokens, GREATEST(1, COALESCE($3, burst)))
-WHERE lane = $1
-RETURNING lane
+WITH limited AS (
+  UPDATE lanes SET max_concurrency = $2, max_rate = COALESCE($3::real, max_rate), rate = COALESCE($3, rate),
+    burst = GREATEST(1, COALESCE($3, burst)), tokens = LEAST(tokens, GREATEST(1, COALESCE($3, burst)))
+  WHERE lane = $1
+  RETURNING lane, max_concurrency AS concurrency, NULLIF(max_rate, 1e9) AS rate)
+INSERT INTO events (to_status, actor, data) SELECT 'lane limited', $4, to_jsonb(limited) FROM limited
+RETURNING event_id
 
 -- name: every_lane ()
 SELECT lane, CASE WHEN held_at IS NOT NULL AND (held_until IS NULL OR held_until > now()) THEN 'held' WHEN open_at > now() THEN 'closed' ELSE 'open' END AS state,
@@ -353,6 +363,13 @@ child AS (
     parent_job_id = (SELECT id FROM {table} WHERE id = ($2::bigint[])[1])
   WHERE id = $1)
 SELECT parent_id FROM edge
+
+-- name: depended (child, parents, on failure)
+-- Those that had ended before: nobody waits for them, but whoever is made from them finds them. A statement of its own, so that
+-- it also sees one that ended while depend waited for it.
+INSERT INTO {edges} (parent_id, child_id, on_failure, released_at)
+SELECT id, $1, $3, now() FROM {table} WHERE id = ANY ($2::bigint[]) AND finished_at IS NOT NULL
+ON CONFLICT DO NOTHING
 
 -- name: pause (ids, paused, actor)
 WITH open AS MATERIALIZED (

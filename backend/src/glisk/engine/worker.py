@@ -218,7 +218,9 @@ class Worker:
     async def tell_lane(self, lane: str | None, verdict: Verdict) -> None:
         link = self.notebook.link
         if lane and isinstance(verdict, Hold):
-            if await persistently(lambda: lanes.hold(link, lane, storable(verdict.reason), verdict.until), "hold"):
+            if await persistently(
+                lambda: lanes.hold(link, lane, verdict.reason, verdict.until, actor=self.name), "hold"
+            ):
                 log.warning("lane held", lane=lane, reason=verdict.reason)
         elif lane and isinstance(verdict, Wait) and verdict.closes_lane:
             await persistently(lambda: lanes.slow(link, lane, verdict.after), "slow")

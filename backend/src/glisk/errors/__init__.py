@@ -8,7 +8,11 @@ GliskError
 │   ├── DataUnwritable              GLK-104
 │   ├── WouldDestroyPaidWork        GLK-105
 │   ├── UnusableAddress             GLK-106
-│   └── NotOurData                  GLK-107
+│   ├── NotOurData                  GLK-107
+│   ├── OpenToTheWorld              GLK-108
+│   ├── DiskFull                    GLK-109
+│   ├── BackupUnusable              GLK-110
+│   └── NotEmpty                    GLK-111
 ├── ChainError                      following a contract
 │   ├── RpcUnreachable              GLK-201
 │   ├── WrongChain                  GLK-202
@@ -22,6 +26,7 @@ GliskError
 │   └── GhostTokens                 GLK-210
 ├── GenerationError                 drawing an image
 │   ├── BadImageUrl                 GLK-301
+│   ├── EditUnusable                GLK-311
 │   └── ProviderError               whoever draws it
 │       ├── Refused                 GLK-302
 │       ├── ProviderFailed          GLK-303
@@ -30,7 +35,8 @@ GliskError
 │       ├── BadOrder                GLK-306
 │       ├── Uncertain               GLK-307
 │       ├── OrderGone               GLK-308
-│       └── NotArrived              GLK-309
+│       ├── NotArrived              GLK-309
+│       └── OutcomeUnknown          GLK-310
 ├── StorageError                    where images are kept
 │   ├── StorageDown                 GLK-401
 │   ├── StorageUnusable             only a person can mend it
@@ -66,21 +72,92 @@ GliskError
 │   ├── BadOptions                  GLK-608
 │   ├── BadJob                      GLK-609
 │   └── BadProcessor                GLK-610
-└── DatabaseError                   PostgreSQL and its schema
-    ├── DatabaseUnreachable         GLK-701
-    ├── DatabaseTooOld              GLK-702
-    ├── SchemaBehind                GLK-703
-    ├── SchemaAhead                 GLK-704
-    ├── MigrationFailed             GLK-705
-    ├── EmbeddedPostgresFailed      GLK-706
-    ├── EmbeddedPostgresOtherVersion  GLK-707
-    └── UnknownRevision             GLK-708
+├── DatabaseError                   PostgreSQL and its schema
+│   ├── DatabaseUnreachable         GLK-701
+│   ├── DatabaseTooOld              GLK-702
+│   ├── SchemaBehind                GLK-703
+│   ├── SchemaAhead                 GLK-704
+│   ├── MigrationFailed             GLK-705
+│   ├── EmbeddedPostgresFailed      GLK-706
+│   ├── EmbeddedPostgresOtherVersion  GLK-707
+│   ├── UnknownRevision             GLK-708
+│   └── RoleMissing                 GLK-709
+├── RequestError                    what is asked over HTTP
+│   ├── KeyWanted                   GLK-801
+│   ├── KeyRefused                  GLK-802
+│   ├── CrossSite                   GLK-803
+│   ├── StrangeHost                 GLK-804
+│   ├── TokenMissing                GLK-805
+│   ├── BadQuery                    GLK-806
+│   ├── PageMissing                 GLK-807
+│   ├── BodyTooLarge                GLK-808
+│   ├── StreamsFull                 GLK-809
+│   ├── PromptHidden                GLK-810
+│   ├── PromptUnusable              GLK-811
+│   ├── SignatureWrong              GLK-812
+│   ├── SignatureLate               GLK-813
+│   ├── NonceUsed                   GLK-814
+│   ├── KeyNameTaken                GLK-815
+│   ├── UserKeyWanted               GLK-816
+│   ├── TooOften                    GLK-817
+│   ├── NotTheirs                   GLK-818
+│   ├── JobMissing                  GLK-819
+│   ├── FileMissing                 GLK-820
+│   ├── ProjectMissing              GLK-821
+│   ├── ConversationMissing         GLK-822
+│   ├── KeyReused                   GLK-823
+│   ├── WrongMoment                 GLK-824
+│   ├── ResultLost                  GLK-825
+│   ├── OpenJobsFull                GLK-826
+│   ├── PreviewsSpent               GLK-827
+│   ├── ConversationTaken           GLK-828
+│   └── UserMissing                 GLK-829
+└── FetchError                      what somebody's URL names
+    ├── UrlUnusable                 GLK-901
+    ├── UrlForbidden                GLK-902
+    ├── FetchedTooLarge             GLK-903
+    ├── FetchedTooSlow              GLK-904
+    ├── FetchedWrongType            GLK-905
+    ├── NotFetched                  GLK-906
+    └── RedirectedTooOften          GLK-907
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from glisk.errors.access import (
+    BadQuery,
+    BodyTooLarge,
+    ConversationMissing,
+    ConversationTaken,
+    CrossSite,
+    FileMissing,
+    JobMissing,
+    KeyNameTaken,
+    KeyRefused,
+    KeyReused,
+    KeyWanted,
+    NonceUsed,
+    NotTheirs,
+    OpenJobsFull,
+    PageMissing,
+    PreviewsSpent,
+    ProjectMissing,
+    PromptHidden,
+    PromptUnusable,
+    RequestError,
+    ResultLost,
+    SignatureLate,
+    SignatureWrong,
+    StrangeHost,
+    StreamsFull,
+    TokenMissing,
+    TooOften,
+    UserKeyWanted,
+    UserMissing,
+    WrongMoment,
+)
 from glisk.errors.base import GliskError
 from glisk.errors.chain import (
     ChainError,
@@ -102,6 +179,7 @@ from glisk.errors.database import (
     EmbeddedPostgresFailed,
     EmbeddedPostgresOtherVersion,
     MigrationFailed,
+    RoleMissing,
     SchemaAhead,
     SchemaBehind,
     UnknownRevision,
@@ -119,13 +197,25 @@ from glisk.errors.engine import (
     UnknownWorkflow,
     WrongStatus,
 )
+from glisk.errors.fetching import (
+    FetchedTooLarge,
+    FetchedTooSlow,
+    FetchedWrongType,
+    FetchError,
+    NotFetched,
+    RedirectedTooOften,
+    UrlForbidden,
+    UrlUnusable,
+)
 from glisk.errors.generation import (
     BadImageUrl,
     BadOrder,
+    EditUnusable,
     GenerationError,
     NotAllowed,
     NotArrived,
     OrderGone,
+    OutcomeUnknown,
     ProviderError,
     ProviderFailed,
     RateLimited,
@@ -150,9 +240,13 @@ from glisk.errors.publishing import (
 )
 from glisk.errors.setup import (
     AlreadyRunning,
+    BackupUnusable,
     BadSettings,
     DataUnwritable,
+    DiskFull,
+    NotEmpty,
     NotOurData,
+    OpenToTheWorld,
     PortTaken,
     Problem,
     SetupError,
@@ -174,6 +268,7 @@ from glisk.errors.storage import (
 
 __all__ = [
     "AlreadyRunning",
+    "BackupUnusable",
     "BadCid",
     "BadImageUrl",
     "BadJob",
@@ -181,55 +276,90 @@ __all__ = [
     "BadOptions",
     "BadOrder",
     "BadProcessor",
+    "BadQuery",
     "BadSettings",
     "BalanceTooLow",
+    "BodyTooLarge",
     "BucketMissing",
     "ChainError",
+    "ConversationMissing",
+    "ConversationTaken",
+    "CrossSite",
     "DataUnwritable",
     "DatabaseError",
     "DatabaseTooOld",
     "DatabaseUnreachable",
     "DeepReorg",
+    "DiskFull",
+    "EditUnusable",
     "EmbeddedChainFailed",
     "EmbeddedPostgresFailed",
     "EmbeddedPostgresOtherVersion",
     "EngineError",
     "FeeTooHigh",
+    "FetchError",
+    "FetchedTooLarge",
+    "FetchedTooSlow",
+    "FetchedWrongType",
+    "FileMissing",
     "GenerationError",
     "GhostTokens",
     "GliskError",
+    "JobMissing",
+    "KeyNameTaken",
+    "KeyRefused",
+    "KeyReused",
     "KeyUnusable",
+    "KeyWanted",
     "LeaseLost",
     "MigrationFailed",
     "MintsMissing",
     "NonceMissing",
+    "NonceUsed",
     "NotAllowed",
     "NotArrived",
+    "NotEmpty",
+    "NotFetched",
     "NotFollowable",
     "NotFollowed",
     "NotHere",
     "NotOurData",
     "NotTheKeeper",
+    "NotTheirs",
     "ObjectDamaged",
     "ObjectMissing",
+    "OpenJobsFull",
+    "OpenToTheWorld",
     "OrderGone",
+    "OutcomeUnknown",
+    "PageMissing",
     "PinDown",
     "PinError",
     "PinForbidden",
     "PinLimited",
     "PinRefused",
     "PortTaken",
+    "PreviewsSpent",
     "Problem",
+    "ProjectMissing",
+    "PromptHidden",
+    "PromptUnusable",
     "ProviderError",
     "ProviderFailed",
     "RateLimited",
+    "RedirectedTooOften",
     "Refused",
+    "RequestError",
+    "ResultLost",
     "RevealError",
+    "RoleMissing",
     "RpcBehind",
     "RpcUnreachable",
     "SchemaAhead",
     "SchemaBehind",
     "SetupError",
+    "SignatureLate",
+    "SignatureWrong",
     "StartUnknown",
     "StorageDown",
     "StorageError",
@@ -237,7 +367,11 @@ __all__ = [
     "StorageFull",
     "StorageRefused",
     "StorageUnusable",
+    "StrangeHost",
+    "StreamsFull",
+    "TokenMissing",
     "TooManyJobs",
+    "TooOften",
     "TwoProcessors",
     "Uncertain",
     "UnknownActiveState",
@@ -245,9 +379,14 @@ __all__ = [
     "UnknownRevision",
     "UnknownWorkflow",
     "UnusableAddress",
+    "UrlForbidden",
+    "UrlUnusable",
+    "UserKeyWanted",
+    "UserMissing",
     "WouldDestroyPaidWork",
     "WrongChain",
     "WrongCid",
+    "WrongMoment",
     "WrongStatus",
     "catalogue",
     "leaves",

@@ -73,3 +73,11 @@ class UnknownRevision(DatabaseError):
     code = "GLK-708"
     summary = "There is no such revision to go to."
     remedy = "See which there are: glisk migrate status. Then: glisk migrate down --to 001"
+
+
+class RoleMissing(DatabaseError):
+    code = "GLK-709"
+    summary = (
+        "The database has no role `glisk_user` that this Glisk may act as, so nobody can be shown what is theirs alone."
+    )
+    remedy = "As an administrator of PostgreSQL: CREATE ROLE glisk_user NOLOGIN; GRANT glisk_user TO the user in GLISK_DATABASE_URL. Then, as that user: SELECT open_to_users()"

@@ -32,7 +32,7 @@ class BadImageUrl(GenerationError):
 class Refused(ProviderError):
     code = "GLK-302"
     summary = "The provider refused the prompt: it is against its content policy."
-    remedy = "Nothing to do: the fallback prompt is drawn instead. The author may publish another prompt."
+    remedy = "Nothing to do while the fallback prompt is drawn instead. Where that was refused too: set another GLISK_FALLBACK_PROMPT, or let the author publish another prompt; then retry."
 
 
 class ProviderFailed(ProviderError):
@@ -92,3 +92,23 @@ class NotArrived(ProviderError):
     is_open = True
     summary = "A picture is drawn and did not arrive."
     remedy = "Nothing to do: it is fetched again for as long as the provider keeps it, and no attempt is used."
+
+
+class OutcomeUnknown(ProviderError):
+    """Of a provider that gives no receipts: nobody can find out, so nobody asks it again but a person."""
+
+    code = "GLK-310"
+    summary = "The provider was asked and did not answer, and keeps no record to ask after: it may have charged for it."
+    remedy = "Look at the account's usage. If it was not charged, or you want to pay again: retry the job."
+
+
+class EditUnusable(GenerationError):
+    """`said` is fit for the row."""
+
+    code = "GLK-311"
+    summary = "An edit cannot be made as it was asked for."
+    remedy = "Correct what it says (the prompt, an image, a sample or a mask), and ask again."
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        self.said = said

@@ -70,3 +70,27 @@ class NotOurData(SetupError):
     code = "GLK-107"
     summary = "The data directory has files in it that are not Glisk's."
     remedy = "Point GLISK_DATA_DIR at a directory that is empty or does not exist yet."
+
+
+class OpenToTheWorld(SetupError):
+    code = "GLK-108"
+    summary = "The HTTP server would listen beyond this machine, and nobody has a key yet."
+    remedy = "Make one first (glisk keys create), or leave GLISK_HOST at 127.0.0.1."
+
+
+class DiskFull(SetupError):
+    code = "GLK-109"
+    summary = "There is hardly any room left on the disk of the data directory."
+    remedy = "Make room, or point GLISK_DATA_DIR at a larger disk."
+
+
+class BackupUnusable(SetupError):
+    code = "GLK-110"
+    summary = "This is no backup that can be used here."
+    remedy = "Name a file that `glisk backup` wrote, and restore it with this version or a newer one."
+
+
+class NotEmpty(SetupError):
+    code = "GLK-111"
+    summary = "There are data already where the backup would go."
+    remedy = "Restore into an empty place (GLISK_DATA_DIR, GLISK_DATABASE_URL), or wipe this one first: make clean"

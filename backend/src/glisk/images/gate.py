@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -13,10 +12,10 @@ from glisk.images.container import Container, container
 from glisk.images.fingerprint import Fingerprint
 from glisk.images.flaws import Flaw, flaw
 from glisk.images.look import flattened, look
+from glisk.images.opened import loaded
 from glisk.images.part import Part
 
 Verdict: TypeAlias = Literal["pass", "regenerate", "quarantine"]
-MOST_PIXELS = 1 << 24  # 4096 × 4096: 50 MB when decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,5 @@ def motion(is_still: bool) -> Flaw | None:
 
 
 def decoded(format: Container, parts: list[Part]) -> Image.Image:
-    """In RGB. The size is checked before there is a decoder: some of them take memory for it at once."""
-    width, height = format.size(parts)
-    if not 0 < width * height <= MOST_PIXELS:
-        raise ValueError(f"The picture would have {width} × {height} pixels")
-    try:
-        with Image.open(io.BytesIO(format.bare(parts)), formats=["PNG", "JPEG", "WEBP"]) as image:
-            image.load()
-            return flattened(image)
-    except (OSError, SyntaxError, EOFError) as broken:
-        raise ValueError(f"The picture cannot be decoded: {broken}") from broken
+    """In RGB."""
+    return flattened(loaded(format, parts))

@@ -14,28 +14,32 @@ from glisk.drawing.abandoning import abandon
 from glisk.drawing.acceptance import Acceptance
 from glisk.drawing.purse import Purse, Spent
 from glisk.drawing.subject import Subject, subject_of
-from glisk.drawing.verdicts import Verdicts, closing
+from glisk.drawing.verdicts import Verdicts, closing, on_storage
+from glisk.drawing.wanted import Unfit
 from glisk.engine import ledger
 from glisk.engine.claim import Claim, Hears
-from glisk.engine.decide import Fail, Hold, Verdict, Wait
-from glisk.engine.ledger import Attempt
+from glisk.engine.decide import Fail, Verdict, Wait
+from glisk.engine.ledger import Attempt, SeedTaken
 from glisk.engine.link import Link, LinkLost, persistently
 from glisk.engine.periodic import Periodic
-from glisk.errors import ProviderError, Refused, StorageError, StorageUnusable
+from glisk.errors import ProviderError, Refused, StorageError
 from glisk.processors import Limits, processor
-from glisk.prompts import prompt_problem
 from glisk.providers import chosen
-from glisk.providers.port import Order, Painter, Receipt
+from glisk.providers.port import Painter, Receipt
 from glisk.settings import Settings
 from glisk.storage.objects import Objects
-from glisk.workflows import JOBS, TOKENS
+from glisk.workflows import JOBS, TOKENS, WORKFLOWS
 
 log = structlog.get_logger()
 
-RAISE = "It goes on tomorrow; or raise GLISK_DAILY_BUDGET, start the workers anew, then:"
-STORAGE_REST = timedelta(seconds=10)
-BUDGET_REST = timedelta(seconds=5)
+SEED_REST = timedelta(seconds=1)
 FORGOTTEN_AFTER = timedelta(minutes=55)  # the provider removes what was asked for after an hour: no order is found then
+ACTIVE = {  # what a row is called while it is drawn
+    flow.active(waiting)
+    for flow in WORKFLOWS.values()
+    for waiting, step in flow.steps.items()
+    if step.process == "generating"
+}
 LIMITS = {
     "replicate": Limits(concurrency=500, rate=10.0),  # its own limit is 600 orders a minute
     "sd_webui": Limits(concurrency=1),
@@ -47,27 +51,27 @@ LIMITS = {
 class Generating:
     def __init__(self, settings: Settings, painter: Painter | None = None) -> None:
         self.settings, self.painter = settings, painter or chosen.painter(settings)
-        self.size = chosen.size(settings)
         self.lane: str | None = self.painter.name
         self.limits = LIMITS[self.painter.name]
         self.purse = Purse(self.painter, chosen.estimate(settings), settings.daily_budget)
         self.verdicts = Verdicts(settings)
-        self.acceptance = Acceptance(Objects.of(settings), self.size)
+        self.acceptance = Acceptance(Objects.of(settings))
 
     async def run(self, claim: Claim) -> Verdict:
-        subject = subject_of(claim, self.settings)
-        if problem := prompt_problem(subject.asked().prompt):
-            return Fail(f"The prompt cannot be drawn: {problem}")
+        try:
+            subject = subject_of(claim, self.settings, takes_lora=self.painter.takes_lora)
+        except Unfit as error:
+            return Fail(str(error))
+        if problem := subject.problem():
+            return Fail(problem)
         try:
             return await self.drawn(claim, subject)
         except Spent as spent:
-            if not spent.is_certain:
-                return Wait(BUDGET_REST, f"{spent}: waiting for what is ordered")
-            return Hold(f"{spent}: the day's budget. {RAISE} glisk lanes resume {self.lane}", spent.rest)
-        except StorageUnusable as error:
-            return Hold(f"{error} {error.fix} Then: glisk lanes resume {self.lane}")
+            return spent.verdict(self.painter.name)
+        except SeedTaken:
+            return Wait(SEED_REST, "Another picture with the same seed is being drawn: waiting for it")
         except StorageError as error:  # the order stands, so its picture is fetched again
-            return Wait(STORAGE_REST, str(error))
+            return on_storage(error, self.painter.name)
         except asyncio.CancelledError:
             if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on with the order
                 with suppress(LinkLost):  # then it is stopped by and by
@@ -78,8 +82,11 @@ class Generating:
         """At most two orders: what the author asked for, and the fallback if that is refused."""
         while True:
             attempt = await self.opened(claim, subject)
+            claim.reached(0.1)
+            log.info("drawing begun", id=claim.id, seed=attempt.seed, **self.told(attempt.prompt or ""))
             try:
-                picture = await self.painter.draw(self.order(attempt), self.receipt(claim, attempt))
+                picture = await self.painter.draw(subject.order(attempt), self.receipt(claim, attempt))
+                claim.reached(0.8)
                 verdict = await self.acceptance.verdict(claim, subject, attempt, picture)
                 log.info(
                     "picture drawn",
@@ -96,6 +103,7 @@ class Generating:
                     return Wait()  # somebody else's claim by now
                 await self.refused(claim, attempt, error)
             except ProviderError as error:
+                log.warning("drawing failed", id=claim.id, code=error.code, error=error.said)
                 return await self.verdicts.on(claim, attempt, error)
 
     async def opened(self, claim: Claim, subject: Subject) -> Attempt:
@@ -110,10 +118,6 @@ class Generating:
             await persistently(lambda: ledger.record(claim.link.fetch, attempt.id, "unknown", error=said), "give up")
             return await self.purse.open(claim, subject.asked())
         return attempt
-
-    def order(self, attempt: Attempt) -> Order:
-        """As it was first asked for, also when it is resumed."""
-        return Order(attempt.prompt or "", attempt.seed or 0, *self.size)
 
     def receipt(self, claim: Claim, attempt: Attempt) -> Receipt:
         async def keep(receipt: str) -> None:
@@ -136,6 +140,10 @@ class Generating:
         if closes:
             await persistently(lambda: ledger.close(claim.link.fetch, closes), "close attempt")
 
+    def told(self, prompt: str) -> dict[str, Any]:
+        """For the log."""
+        return {name.removeprefix("original_"): value for name, value in self.shown(prompt).items()}
+
     def shown(self, prompt: str) -> dict[str, Any]:
         if self.settings.redact_prompts:
             return {"original_prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(), "length": len(prompt)}
@@ -154,7 +162,8 @@ class Generating:
         """For what nobody holds any more when its row ends."""
 
         async def run() -> None:
-            await abandon(link, self.painter, (TOKENS, JOBS), "generating")
+            for active in sorted(ACTIVE):
+                await abandon(link, self.painter, (TOKENS, JOBS), active)
 
         return [Periodic("abandon orders", timedelta(minutes=1), run)]
 

@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import structlog
 
 from glisk.engine.claim import Claim
@@ -23,6 +24,7 @@ from glisk.errors import (
     StorageError,
     StorageUnusable,
 )
+from glisk.images.tags import tags_of
 from glisk.processors import Limits, processor
 from glisk.publishing import pins
 from glisk.publishing.metadata import metadata_of, provenance_wallet
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 LANES = {"pinata": "pinata", "kubo": "kubo", "local": "ipfs"}  # each has limits of its own
+MOST_TRAITS = 6
 LOOK = "It is pinned, and waits for a look before the reveal: glisk tokens accept"
 STORAGE_REST, DOWNLOAD_REST = timedelta(seconds=10), timedelta(seconds=10)
 LIMITS = {
@@ -80,7 +83,7 @@ class Pinning:
             return Wait(STORAGE_REST, str(error))
 
     async def pinned(self, claim: Claim) -> Verdict:
-        picture = await self.pictures.of(claim.row)
+        picture = await self.tagged(claim, await self.pictures.of(claim.row))
         image = await asyncio.to_thread(dag, picture.data)
         metadata, salt = await self.metadata(claim, picture, image.root)
         described = dag(metadata)
@@ -94,9 +97,17 @@ class Pinning:
         log.info("token pinned", id=claim.id, image=image.root, metadata=described.root)
         return Review(LOOK, facts) if self.settings.reveal == "review" else Done(facts)
 
+    async def tagged(self, claim: Claim, picture: Picture) -> Picture:
+        """By the picture alone: the words of its prompt may not be public."""
+        if not self.settings.token_tags or claim.row["tags"]:
+            return picture
+        names = await asyncio.to_thread(traits_of, picture.data)
+        return Picture(picture.data, picture.key, {**picture.facts, "tags": names})
+
     async def metadata(self, claim: Claim, picture: Picture, image_cid: str) -> tuple[bytes, bytes | None]:
         wallet = await self.unlocked()
         row: dict[str, Any] = {**dict(claim.row), **picture.facts}
+        row["tags"] = row["tags"] if isinstance(row["tags"], str | None) else msgspec.json.encode(row["tags"]).decode()
         return await persistently(
             lambda: metadata_of(claim.link.fetch, row, image_cid, self.settings, wallet), "read ledger"
         )
@@ -123,3 +134,11 @@ class Pinning:
 
     def works(self, link: Link) -> list[Periodic]:
         return [tending(link, self.pinners, self.objects, timedelta(hours=self.settings.pin_check_hours))]
+
+
+def traits_of(data: bytes) -> list[str]:
+    """What a collector would look for; what cannot be decoded has none."""
+    try:
+        return [tag.name for tag in tags_of(data)[:MOST_TRAITS]]
+    except ValueError:
+        return []

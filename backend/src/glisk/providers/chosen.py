@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glisk.errors import BadOrder, BadSettings, Problem
 from glisk.providers.port import Order, Painter
 from glisk.providers.prices import Price, price_of
 from glisk.settings import Settings, wanted
 from glisk.values import text
+
+if TYPE_CHECKING:
+    from glisk.providers.replicate.predictions import Terms
 
 WEBHOOK = "/webhooks/replicate"
 USUAL_SECONDS = 10.0  # of computing, where that is what is paid for
@@ -38,18 +41,24 @@ def price(settings: Settings) -> Price | None:
     """Of one picture by whoever draws. None: nobody knows."""
     if painter_name(settings) != "replicate":
         return Price()
-    own = {model: Price(**amounts) for model, amounts in settings.prices.items()}
-    return price_of(settings.replicate_model, own)
+    return price_of(settings.replicate_model, own_prices(settings))
+
+
+def own_prices(settings: Settings) -> dict[str, Price]:
+    return {model: Price(**amounts) for model, amounts in settings.prices.items()}
 
 
 def estimate(settings: Settings) -> Decimal | None:
     """What one picture will probably cost. A budget cannot do without it."""
-    if found := price(settings):
-        return found.of(1, USUAL_SECONDS)
-    if settings.daily_budget is not None:
-        wanted = f'what {settings.replicate_model} costs is wanted by GLISK_DAILY_BUDGET, like {{"image": 0.003}}'
+    found = price(settings)
+    return required(found.of(1, USUAL_SECONDS) if found else None, settings.replicate_model, settings)
+
+
+def required(cost: Decimal | None, model: str, settings: Settings, like: str = '{"image": 0.003}') -> Decimal | None:
+    if cost is None and settings.daily_budget is not None:
+        wanted = f"what {model} costs is wanted by GLISK_DAILY_BUDGET, like {like}"
         raise BadSettings([Problem("GLISK_PRICES", "without it", wanted)])
-    return None
+    return cost
 
 
 def size(settings: Settings) -> tuple[int, int]:
@@ -58,8 +67,9 @@ def size(settings: Settings) -> tuple[int, int]:
 
 
 def replicate(settings: Settings, **further: Any) -> Painter:
-    from glisk.providers.replicate.painter import Replicate, Terms
+    from glisk.providers.replicate.painter import Replicate
     from glisk.providers.replicate.poller import Rhythm
+    from glisk.providers.replicate.predictions import Terms
 
     token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate", by="image_provider")
     is_told = bool(settings.public_url and text(settings.replicate_webhook_secret))
@@ -74,6 +84,15 @@ def replicate(settings: Settings, **further: Any) -> Painter:
     }
     require_drawable(settings)
     return Replicate(Terms(**(terms | further)))
+
+
+def replicate_terms(settings: Settings, model: str, by: str, **further: Any) -> Terms:
+    """For a model that answers with words; `by`: the setting that wants it."""
+    from glisk.providers.replicate.predictions import Terms
+
+    token = wanted(settings, "replicate_api_token", "r8_…, from your account at Replicate", by=by)
+    price = price_of(model, own_prices(settings))
+    return Terms(**({"token": token, "model": model, "url": settings.replicate_url, "price": price} | further))
 
 
 def require_drawable(settings: Settings) -> None:
@@ -91,7 +110,9 @@ def sd_webui(settings: Settings) -> Painter:
 
     url = wanted(settings, "sd_webui_url", "its address, like http://127.0.0.1:7860,", by="image_provider")
     username, _, password = text(settings.sd_webui_auth).partition(":")
-    return SdWebui(Options(url, username, password, steps=settings.sd_webui_steps))
+    return SdWebui(
+        Options(url, username, password, steps=settings.sd_webui_steps, shares_loras=bool(settings.lora_dir))
+    )
 
 
 def studio() -> Painter:

@@ -10,13 +10,25 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
+class Lora:
+    """Weights to draw with: the name of their file, without its ending, where they can be fetched, and how strongly they count."""
+
+    name: str
+    url: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be drawn. The seed is this order's alone: by it the order is found again when its receipt was lost."""
+    """What is to be drawn. The seed is this order's alone: by it the order is found again when its receipt was lost. `steps`: as many
+    as asked for, where the painter can choose; None: its own number."""
 
     prompt: str
     seed: int
     width: int = 1024
     height: int = 1024
+    steps: int | None = None
+    lora: Lora | None = None
 
 
 @dataclass(slots=True)
@@ -47,6 +59,10 @@ class Painter(Protocol):
 
     name: str
     model: str
+
+    @property
+    def takes_lora(self) -> bool:
+        """Whether it can draw with weights of somebody's own; otherwise it draws without."""
 
     async def draw(self, order: Order, receipt: Receipt) -> Picture: ...
 

@@ -1,4 +1,4 @@
-"""What does a picture cost? A price per image, per second of computing, or both; the operator's table adds to ours."""
+"""What does a picture cost, or an answer? A price per image, per second of computing, per million tokens; the operator's table adds to ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 NOTHING = Decimal(0)
+A_MILLIONTH = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +16,15 @@ class Price:
 
     image: Decimal = NOTHING
     second: Decimal = NOTHING
+    input: Decimal = NOTHING  # tokens that a language model reads, and those that it writes
+    output: Decimal = NOTHING
 
     def of(self, images: int, seconds: float) -> Decimal:
         """To the millionth of a dollar, as the ledger keeps it."""
-        return (self.image * images + self.second * Decimal(str(seconds))).quantize(Decimal("0.000001"))
+        return (self.image * images + self.second * Decimal(str(seconds))).quantize(A_MILLIONTH)
+
+    def of_tokens(self, read: int, written: int) -> Decimal:
+        return ((self.input * read + self.output * written) / 1_000_000).quantize(A_MILLIONTH)
 
 
 # As published for Replicate's official models; `GLISK_PRICES` corrects them.

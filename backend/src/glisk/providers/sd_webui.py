@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -15,6 +16,7 @@ from glisk.errors import BadOrder, NotAllowed, ProviderError, ProviderFailed, Ra
 from glisk.providers.port import Order, Picture, Receipt
 
 PATH = "/sdapi/v1/txt2img"
+REFRESH = "/sdapi/v1/refresh-loras"
 SEEDS = 2**32  # as many as its samplers tell apart; -1 would mean "any"
 PAUSE = timedelta(seconds=30)  # when it asks for one and does not say how long
 REACH = timedelta(seconds=10)  # to connect: a machine that is there answers that at once
@@ -34,6 +36,7 @@ class Options:
     steps: int = 28
     cfg_scale: float = 7.0
     negative_prompt: str = ""
+    shares_loras: bool = False  # we put them where it looks for them
     timeout: timedelta = timedelta(minutes=5)
 
 
@@ -49,8 +52,14 @@ class SdWebui:
             timeout=httpx.Timeout(self.patience, connect=min(self.patience, REACH.total_seconds())),
         )
 
+    @property
+    def takes_lora(self) -> bool:
+        return self.options.shares_loras
+
     async def draw(self, order: Order, receipt: Receipt) -> Picture:
         """Nothing is paid for, so an order that may have been drawn already is simply drawn."""
+        if order.lora:
+            await self.look_for_loras()
         answer = await self.answer_to(body(order, self.options))
         if not answer.is_success:
             raise refusal(answer)
@@ -62,6 +71,11 @@ class SdWebui:
 
     async def close(self) -> None:
         await self.client.aclose()
+
+    async def look_for_loras(self) -> None:
+        """It knows only those that were there when it last looked. An older one cannot be asked, and says so: never mind."""
+        with suppress(httpx.HTTPError):
+            await self.client.post(REFRESH, timeout=REACH.total_seconds())
 
     async def answer_to(self, question: dict[str, object]) -> httpx.Response:
         try:
@@ -82,12 +96,12 @@ class SdWebui:
 
 def body(order: Order, options: Options) -> dict[str, object]:
     wanted: dict[str, object] = {
-        "prompt": order.prompt,
+        "prompt": order.prompt + (f" <lora:{order.lora.name}:{order.lora.weight:g}>" if order.lora else ""),
         "negative_prompt": options.negative_prompt,
         "seed": order.seed % SEEDS,
         "width": order.width,
         "height": order.height,
-        "steps": options.steps,
+        "steps": order.steps or options.steps,
         "cfg_scale": options.cfg_scale,
         "batch_size": 1,
         "n_iter": 1,

@@ -22,7 +22,11 @@ LIST = """
       CASE WHEN finished_at IS NOT NULL THEN NULL WHEN workflow <> ALL ($4::text[]) THEN 'no such workflow' WHEN paused_at IS NOT NULL THEN 'paused'
            WHEN leased_by IS NULL AND EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = jobs.workflow) THEN 'workflow paused'
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
-    FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2) ORDER BY id DESC LIMIT $3"""
+    FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2)
+      AND ($5::bigint IS NULL OR id < $5) ORDER BY id DESC LIMIT $3"""
+# Along the index of what is open.
+OPEN = """
+    SELECT workflow, status, count(*) AS jobs FROM jobs WHERE finished_at IS NULL GROUP BY workflow, status ORDER BY workflow, status"""
 RETRYING = """
     SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM jobs
     WHERE finished_at IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
@@ -39,9 +43,14 @@ STATES = "SELECT workflow, finished_at IS NULL AS is_open FROM jobs WHERE id = A
 
 class JobBoard(Board):
     async def newest(
-        self, workflow: str | None = None, status: str | None = None, limit: int = 50
+        self, workflow: str | None = None, status: str | None = None, limit: int = 50, before: int | None = None
     ) -> list[dict[str, Any]]:
-        return await self.listed(LIST, workflow, status, limit, list(FIRST))
+        """`before`: older than this one."""
+        return await self.listed(LIST, workflow, status, limit, list(FIRST), before)
+
+    async def open(self) -> list[dict[str, Any]]:
+        """How many are in each status of each workflow, of those that have not ended."""
+        return await self.listed(OPEN)
 
     async def dead(self, workflow: str | None = None, limit: int = 1000) -> list[dict[str, Any]]:
         return await self.listed(DEAD, workflow, limit)

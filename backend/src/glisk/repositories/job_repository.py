@@ -84,12 +84,16 @@ class JobRepository:
         if not can_be_copied(jobs) and not any(job.parents or self.is_limited(job) for job in jobs):
             return await insert(self.link.fetch, jobs)  # one statement, so no transaction around it
         async with self.link.transaction() as transaction:
-            for user in sorted({job.user_id for job in jobs if job.user_id and self.is_limited(job)}):
-                await self.check_room(transaction, user, [job for job in jobs if job.user_id == user])
-            enqueued = await (copy(transaction, jobs) if can_be_copied(jobs) else insert(transaction, jobs))
-            for job, row in zip(jobs, enqueued, strict=True):
-                if job.parents and row.created:
-                    await depend(transaction, row.id, job)
+            return await self.write_in(transaction, jobs)
+
+    async def write_in(self, transaction: Transaction, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """In a transaction of the caller's, who has read the options."""
+        for user in sorted({job.user_id for job in jobs if job.user_id and self.is_limited(job)}):
+            await self.check_room(transaction, user, [job for job in jobs if job.user_id == user])
+        enqueued = await (copy(transaction, jobs) if can_be_copied(jobs) else insert(transaction, jobs))
+        for job, row in zip(jobs, enqueued, strict=True):
+            if job.parents and row.created:
+                await depend(transaction, row.id, job)
         return enqueued
 
     def is_limited(self, job: NewJob) -> bool:
@@ -195,3 +199,5 @@ async def depend(fetch: Fetch, child: int, job: NewJob) -> None:
     for parent in set(job.parents) - waits:
         if parent not in ended or (job.on_failure == "fail" and ended[parent] not in GOOD):
             raise UnknownParent(f"Job {parent} {'is ' + ended[parent] if parent in ended else 'does not exist'}.")
+    if ended:
+        await fetch(statement("depended", JOBS), child, sorted(ended), job.on_failure)

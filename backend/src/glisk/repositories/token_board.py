@@ -14,6 +14,7 @@ from msgspec import Struct
 from glisk.engine import control
 from glisk.engine.control import Move
 from glisk.engine.workflow import FAILED, REVIEW
+from glisk.repositories import rerunning
 from glisk.repositories.board import Board, in_batches
 from glisk.workflows import TOKEN, TOKENS
 
@@ -41,12 +42,14 @@ SEEN = """
       num_nulls(image_url, image_key, image_sha256, image_mime) = 0 AS is_whole,
       num_nonnulls(image_url, image_key, image_sha256, image_mime) = 0 AS is_blank,
       num_nulls(image_url, image_key) = 0 AS is_drawn, num_nulls(image_cid, metadata_cid) = 0 AS is_pinned,
+      COALESCE(token_uri = 'ipfs://' || metadata_cid, false) AS is_public,
       EXISTS (SELECT FROM attempts a WHERE a.item_id = tokens_s0.id AND a.step = 'revealing' AND a.outcome = 'open') AS is_sent
     FROM tokens_s0"""
 OF_COLLECTION = "($1::text IS NULL OR contract_address = $1) AND ($2::bigint IS NULL OR chain_id = $2)"
 NAMED = f"{SEEN} WHERE {OF_COLLECTION} AND token_id = ANY ($3::text[]::numeric[]) ORDER BY id"
 EVERY_FAILED = f"{SEEN} WHERE {OF_COLLECTION} AND status = 'failed' ORDER BY id"
 AS_THEY_ARE = f"{SEEN} WHERE id = ANY ($1::bigint[]) ORDER BY id"
+LOCKED = "SELECT id FROM tokens_s0 WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE"
 # Not in prints.py, which loads NumPy and Pillow: a list of tokens need not wait for those.
 FORGET_PRINTS = "DELETE FROM image_prints WHERE item_id = ANY ($1::bigint[])"
 
@@ -75,6 +78,7 @@ class Seen(Struct, frozen=True):
     is_blank: bool  # nothing was drawn
     is_drawn: bool
     is_pinned: bool
+    is_public: bool  # the chain shows what it has now
     is_sent: bool  # its reveal is on its way
 
 
@@ -140,18 +144,30 @@ class TokenBoard(Board):
             moved += await control.cancel(self.link, TOKENS, [token.id for token in some], actor, reason=reason)
         return await self.outcome(tokens, moved, cancelled)
 
-    async def send_on(self, tokens: Sequence[Seen], way: Way, actor: str, reason: str | None) -> Outcome:
+    async def rerun(self, tokens: Sequence[Seen], step: str, actor: str, reason: str | None = None) -> Outcome:
+        """Through this step once more, and all that follow. What was made from there on is forgotten."""
+        facts = rerunning.UNPINNED if step == rerunning.PINNING else {}
+        return await self.send_on(tokens, rerun_from(step), actor, reason or f"rerun from {step}", facts)
+
+    async def send_on(
+        self, tokens: Sequence[Seen], way: Way, actor: str, reason: str | None, facts: dict[str, Any] | None = None
+    ) -> Outcome:
         moved: list[int] = []
         for some in in_batches(tokens):
             for (was, status), group in by_way(some, way).items():
-                facts = UNDRAWN if status == TO_DRAW else {}
-                moved += await self.move(group, Move(status, actor, was=was, reason=reason, facts=facts))
+                forgotten = UNDRAWN if status == TO_DRAW else facts or {}
+                moved += await self.move(group, Move(status, actor, was=was, reason=reason, facts=forgotten), way)
         return await self.outcome(tokens, moved, way)
 
-    async def move(self, tokens: Sequence[Seen], to: Move) -> list[int]:
-        ids, epochs = [token.id for token in tokens], [token.epoch for token in tokens]
+    async def move(self, tokens: Sequence[Seen], to: Move, way: Way) -> list[int]:
+        """Looked at once more under their locks: that a reveal is sent changes nothing on the row."""
         async with self.link.transaction() as fetch:
-            moved = await control.move(fetch, TOKENS, ids, to, epochs=epochs)
+            await fetch(LOCKED, [token.id for token in tokens])
+            rows = await fetch(AS_THEY_ARE, [token.id for token in tokens])
+            can = {row["id"] for row in rows if way(Seen(**row)) == to.status}
+            seen = [token for token in tokens if token.id in can]
+            epochs = [token.epoch for token in seen]
+            moved = await control.move(fetch, TOKENS, [token.id for token in seen], to, epochs=epochs)
             if to.status == TO_DRAW:
                 await fetch(FORGET_PRINTS, moved)
             return moved
@@ -188,7 +204,7 @@ def accepted(token: Seen) -> str | Not:
 def held(token: Seen) -> str | Not:
     if not token.is_open or token.status == REVIEW:
         return Not(f"already {token.status}")
-    return Not("its reveal is on its way, and cannot be called back") if token.is_sent else REVIEW
+    return Not(rerunning.ON_ITS_WAY) if token.is_sent else REVIEW
 
 
 def rejected(token: Seen) -> str | Not:
@@ -199,6 +215,14 @@ def retried(token: Seen) -> str | Not:
     if token.status != FAILED:
         return Not(f"{token.status}, not failed")
     return first_missing(is_drawn=token.is_drawn, is_pinned=token.is_pinned)
+
+
+def rerun_from(step: str) -> Way:
+    def way(token: Seen) -> str | Not:
+        why = rerunning.refusal(token, step)
+        return Not(why) if why else rerunning.WAITING[step]
+
+    return way
 
 
 def first_missing(*, is_drawn: bool, is_pinned: bool) -> str:

@@ -15,7 +15,7 @@ from obstore.exceptions import BaseError, GenericError
 
 from glisk.errors import ObjectDamaged, StorageDown, StorageError
 from glisk.settings import Settings
-from glisk.storage.keys import Key, named, parsed
+from glisk.storage.keys import SHAPE, Key, named, parsed
 from glisk.storage.local import Directory
 from glisk.storage.s3 import Bucket, Patience
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 CHUNK = 256 * 1024
+LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,14 @@ class Objects:
 
     async def put(self, data: bytes, mime: str, extension: str) -> Stored:
         """When this returns, the object is safe. Whether it was there before makes no difference."""
-        sha256 = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
-        key = named(sha256, extension)
+        key = await self.key_of(data, extension)
         async with self.asking():
             await self.place.put(key, data, mime)
-        return Stored(str(key), sha256, len(data))
+        return Stored(str(key), key.sha256, len(data))
+
+    async def key_of(self, data: bytes, extension: str) -> Key:
+        """What it will be called."""
+        return named(await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest()), extension)
 
     async def get(self, key: str) -> bytes | None:
         if (chunks := await self.open(key)) is None:
@@ -91,6 +95,18 @@ class Objects:
         if part:
             return cut(chunks, part.start - found.range[0], part.stop - part.start)
         return checked(chunks, name)
+
+    async def listed(self) -> AsyncIterator[str]:
+        """The keys of all that is there, in no order; what is not ours is passed over."""
+        listing = obstore.list(self.place.store, chunk_size=LISTED).__aiter__()
+        while True:
+            async with self.asking():
+                some = await anext(listing, None)
+            if some is None:
+                return
+            for found in some:
+                if SHAPE.fullmatch(found["path"]):
+                    yield found["path"]
 
     async def size(self, key: str) -> int | None:
         name = parsed(key)

@@ -10,10 +10,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import structlog
 
@@ -27,12 +27,16 @@ log = structlog.get_logger()
 Timetable: TypeAlias = Callable[[Link], list[Periodic]]
 Closing: TypeAlias = Callable[[], Awaitable[None]]
 
+Beside: TypeAlias = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]  # does something else meanwhile
+
 LOOK_EVERY_S = 60.0
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8  # as malloc.h has them
 GRACE_S = 10.0  # beyond the time to drain: for cancelled work to end, and for a database that does not answer
 
 
-def run(worker: Worker, periodic: Timetable, close: Closing, *, is_supervised: bool = False) -> None:
+def run(
+    worker: Worker, periodic: Timetable, close: Closing, beside: Beside | None = None, *, is_supervised: bool = False
+) -> None:
     """A signal ends it. A further one ends it at once, which loses nothing since the leases expire; under a supervisor
     it changes nothing, because a service manager may signal both, and whoever is in a hurry kills."""
     structlog.contextvars.bind_contextvars(worker=worker.name)
@@ -40,12 +44,18 @@ def run(worker: Worker, periodic: Timetable, close: Closing, *, is_supervised: b
     spare_the_collector()
     spare_the_allocator()
     sys.setswitchinterval(0.001)  # a thread that computes must not hold up the event loop for five times that
-    asyncio.run(work(worker, periodic, close, at_once))
+    action = work(worker, periodic, close, at_once)
+    asyncio.run(beside(action) if beside else action)
 
 
 async def work(worker: Worker, periodic: Timetable, close: Closing, at_once: Callable[[], None]) -> None:
     stop = partial(asyncio.get_running_loop().call_soon_threadsafe, finish, worker)
     on_signals(partial(ask, stop, worker.pace), at_once)
+    await working(worker, periodic, close)
+
+
+async def working(worker: Worker, periodic: Timetable, close: Closing) -> None:
+    """Until it is stopped and has finished what it can."""
     link = Link(worker.url)
     timekeeper = asyncio.create_task(keep_time(link, periodic(link), LOOK_EVERY_S))
     log.info("worker started", concurrency=worker.pace.concurrency)

@@ -103,7 +103,8 @@ class Seat:
         seconds = self.rhythm.rest.after(deaths).total_seconds()
         log.warning("worker process died, starting another", pid=pid, reason=reason, after_s=seconds)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.released.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self.released.wait()
 
     def release(self) -> None:
         self.released.set()

@@ -120,7 +120,8 @@ async def heard(url: str, ear: Ear, patience: Patience) -> None:
         log.info("hears of new blocks", socket=shown_node(url))
         while True:
             with suppress(TimeoutError):
-                ear.hear(await asyncio.wait_for(socket.recv(), max(ear.left, 0.001)))
+                async with asyncio.timeout(max(ear.left, 0.001)):
+                    ear.hear(await socket.recv())
             ear.check()
 
 

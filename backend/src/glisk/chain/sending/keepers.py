@@ -72,6 +72,12 @@ class Keepers:
             await sender.close()
 
 
+def require_key(settings: Settings) -> None:
+    """For whoever is going to reveal: that a key cannot be used is told before anything starts. Raises KeyUnusable."""
+    if settings.reveals and settings.reveal_key_file:
+        key_of(settings)
+
+
 def key_of(settings: Settings) -> LocalAccount:
     password = settings.reveal_key_password_file
     return wallets.opened(

@@ -42,6 +42,7 @@ class Model:
     is_official: bool = True
     required: tuple[str, ...] = ("prompt",)
     versions: tuple[str, ...] = ()
+    answers: Any = None  # with words in place of pictures: these, or those of the prompt
 
     @property
     def version(self) -> str:
@@ -84,6 +85,7 @@ DEV: dict[str, Field] = {
     "image": URI,
     "prompt_strength": Field("number", 0, 1),
 }
+LORA: dict[str, Field] = {**DEV, "lora_weights": TEXT, "lora_scale": Field("number", -1, 3)}
 PRO: dict[str, Field] = {
     **COMMON,
     "aspect_ratio": Field("string", choices=("custom", *RATIOS)),
@@ -110,6 +112,7 @@ SDXL: dict[str, Field] = {
     "prompt_strength": Field("number", 0, 1),
     "disable_safety_checker": FLAG,
 }
+LLAMA: dict[str, Field] = {"prompt": TEXT, "system_prompt": TEXT, "max_tokens": Field("integer", 1)}
 SDXL_VERSIONS = (
     "7762fd07cf82c948538e41f63f77d685e02b063e37e496e96eefd46c929f9bdc",
     "39ed52f2a78e934b3ba6e2a89f5b1c712de7dfea535525255b1aa35c5565e08b",
@@ -118,10 +121,13 @@ BFL = "black-forest-labs"
 FAMILIES = (
     Model(f"{BFL}/flux-schnell", SCHNELL),
     Model(f"{BFL}/flux-dev", DEV),
+    Model(f"{BFL}/flux-dev-lora", LORA),
     Model(f"{BFL}/flux-pro", PRO, is_list=False),
     Model(f"{BFL}/flux-1.1-pro", PRO, is_list=False),
     Model(f"{BFL}/flux-2-pro", PRO, is_list=False),
     Model(f"{BFL}/flux-kontext-pro", KONTEXT, format="png", is_list=False),
+    Model("meta/meta-llama-3-8b-instruct", LLAMA, answers=""),
+    Model("glisk/tagger", {"image": URI}, required=("image",), answers={"cat": 0.98, "Night Sky": 0.4, "1girl": 0.1}),
     Model("stability-ai/sdxl", SDXL, format="png", is_official=False, required=(), versions=SDXL_VERSIONS),
 )
 HOOK_EVENTS = ("start", "output", "logs", "completed")

@@ -56,6 +56,7 @@ class Plan(Scenario, frozen=True, kw_only=True, forbid_unknown_fields=True):
     output_as: Literal["url", "data"] = "url"
     nsfw_dropped: int = 0  # so many pictures are missing in the list
     picture: str = ""  # one that was uploaded
+    says: str | None = None  # of a model that answers with words
     blocking: Literal["processing", "succeeded"] = "processing"  # what a caller who waited reads of a finished one
     webhook: Literal["once", "never", "twice", "reversed"] = "once"
     webhook_after_s: float = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -96,6 +97,8 @@ class Studio:
                 self.finish(prediction)
 
     def output(self, prediction: Prediction) -> object:
+        if prediction.model.answers is not None:
+            return words(prediction)
         kind = prediction.plan.output or ("list" if prediction.model.is_list else "string")
         wanted = int(prediction.input.get("num_outputs") or 1) if kind == "list" else 1
         files = [self.file(prediction, index) for index in range(max(0, wanted - prediction.plan.nsfw_dropped))]
@@ -146,3 +149,11 @@ def drawing_logs(prediction: Prediction) -> Iterable[str]:
     for index in range(wanted - dropped, wanted):
         yield f"NSFW content detected in image {index}\n"
     yield f"Total safe images: {wanted - dropped} out of {wanted}\n"
+
+
+def words(prediction: Prediction) -> object:
+    """One by one, as a language model sends them."""
+    said = prediction.plan.says
+    if said is None and prediction.model.answers:
+        return prediction.model.answers
+    return re.findall(r"\s*\S+", prediction.prompt if said is None else said)

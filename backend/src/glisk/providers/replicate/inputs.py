@@ -29,7 +29,8 @@ FLUX_RATIOS: Mapping[tuple[int, int], str] = {
 
 def inputs(model: str, order: Order, own: Mapping[str, Any]) -> Inputs:
     """The operator's own inputs stand above ours, but the prompt and the seed are the order's."""
-    return {**family_of(model)(order), **own, "prompt": one_line(order.prompt), "seed": order.seed}
+    further = lora(order) if takes_lora(model) else {}
+    return {**family_of(model)(order), **further, **own, "prompt": one_line(order.prompt), "seed": order.seed}
 
 
 def target(model: str) -> dict[str, str]:
@@ -44,13 +45,21 @@ def flux(order: Order) -> Inputs:
     return {"aspect_ratio": ratio(order), "num_outputs": 1, "output_format": "webp", "output_quality": 95}
 
 
+def schnell(order: Order) -> Inputs:
+    return flux(order) | steps(order, 4)
+
+
+def dev(order: Order) -> Inputs:
+    return flux(order) | steps(order, 50)
+
+
 def flux_pro(order: Order) -> Inputs:
     """One picture, as a plain string, and not every one of them makes webp."""
     return {"aspect_ratio": ratio(order), "output_format": "png"}
 
 
 def diffusion(order: Order) -> Inputs:
-    return {"width": order.width, "height": order.height, "num_outputs": 1}
+    return {"width": order.width, "height": order.height, "num_outputs": 1} | steps(order, 150)
 
 
 def plain(order: Order) -> Inputs:
@@ -58,10 +67,24 @@ def plain(order: Order) -> Inputs:
 
 
 FAMILIES: tuple[tuple[str, Callable[[Order], Inputs]], ...] = (
-    (r"/flux-(schnell|dev|krea)", flux),
+    (r"/flux-schnell", schnell),
+    (r"/flux-(dev|krea)", dev),
     (r"/flux-", flux_pro),
     (r"/(sdxl|stable-diffusion)(?!-3)", diffusion),
 )
+
+
+def takes_lora(model: str) -> bool:
+    """Those that do have it in their name: flux-dev-lora, flux-schnell-lora, and others' alike."""
+    return "lora" in model.rpartition("/")[2].split(":")[0]
+
+
+def lora(order: Order) -> Inputs:
+    return {"lora_weights": order.lora.url, "lora_scale": order.lora.weight} if order.lora else {}
+
+
+def steps(order: Order, most: int) -> Inputs:
+    return {} if order.steps is None else {"num_inference_steps": min(order.steps, most)}
 
 
 def family_of(model: str) -> Callable[[Order], Inputs]:
@@ -72,7 +95,7 @@ def ratio(order: Order) -> str:
     if found := FLUX_RATIOS.get((order.width, order.height)):
         return found
     sizes = ", ".join(f"{width}x{height}" for width, height in FLUX_RATIOS)
-    raise BadOrder(f"FLUX draws no {order.width}x{order.height}. Set GLISK_IMAGE_SIZE to one of {sizes}")
+    raise BadOrder(f"FLUX draws no {order.width}x{order.height}, but one of {sizes}")
 
 
 def one_line(prompt: str) -> str:

@@ -39,7 +39,7 @@ def addresses(output: Any) -> Iterator[str]:
             yield from addresses(part)
 
 
-def without_picture(prediction: Prediction, cost: Decimal | None) -> ProviderError:
+def without_picture(prediction: Prediction, cost: Decimal | None, lacks: str = "a picture") -> ProviderError:
     if prediction.status == "failed":
         return classify.failure(prediction.error or "The prediction failed and does not say why", cost)
     if prediction.status in ("canceled", "aborted"):
@@ -52,7 +52,7 @@ def without_picture(prediction: Prediction, cost: Decimal | None) -> ProviderErr
     # Models drop the pictures that their filter dislikes, and call what is left a success.
     if classify.meaning_of(prediction.logs) == "policy":
         return classify.failure("NSFW content detected in every picture", cost)
-    return ProviderFailed("The prediction succeeded without a picture", category="image", cost=cost)
+    return ProviderFailed(f"The prediction succeeded without {lacks}", category="image", cost=cost)
 
 
 def cost(prediction: Prediction, price: Price | None) -> Decimal | None:

@@ -38,10 +38,16 @@ class Waiter:
 
 
 class Poller:
-    """`look` returns those it found of the ids it is given, and may raise a ProviderError."""
+    """`look` returns those it found of the ids it is given, and may raise a ProviderError. `is_over`: whether there is no more to
+    wait for."""
 
-    def __init__(self, look: Callable[[Collection[str]], Awaitable[Looked]], rhythm: Rhythm) -> None:
-        self.look, self.rhythm = look, rhythm
+    def __init__(
+        self,
+        look: Callable[[Collection[str]], Awaitable[Looked]],
+        rhythm: Rhythm,
+        is_over: Callable[[Prediction], bool] = is_over,
+    ) -> None:
+        self.look, self.rhythm, self.is_over = look, rhythm, is_over
         self.waiters: dict[str, Waiter] = {}
         self.changed = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
@@ -81,7 +87,8 @@ class Poller:
         while self.waiters and (rest := min(waiter.due_at for waiter in self.waiters.values()) - self.now()) > 0:
             self.changed.clear()
             try:
-                await asyncio.wait_for(self.changed.wait(), rest)
+                async with asyncio.timeout(rest):
+                    await self.changed.wait()
             except TimeoutError:
                 return
 
@@ -106,7 +113,7 @@ class Poller:
     def seen(self, id: str, waiter: Waiter, found: Prediction | ProviderError | None) -> None:
         if isinstance(found, ProviderError):
             self.waiters.pop(id).future.set_exception(found)
-        elif found and is_over(found):
+        elif found and self.is_over(found):
             self.waiters.pop(id).future.set_result(found)
         else:
             waiter.rest = min(waiter.rest * self.rhythm.growth, self.rhythm.longest)

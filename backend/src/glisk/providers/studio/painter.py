@@ -19,6 +19,7 @@ FREE = Decimal(0)
 class Studio:
     name = "studio"
     model = "studio-1"
+    takes_lora = False
 
     def __init__(self, at_once: int = 2) -> None:
         """A pool of its own: whoever gives up waiting does not make room for one more at the easel."""

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from dotenv import dotenv_values
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
 
 from glisk import values
-from glisk.errors import BadSettings, Problem
-from glisk.values import masked, text
-
-PREFIX = "GLISK_"
-ELSEWHERE = {"replicate_api_token": "REPLICATE_API_TOKEN"}
+from glisk.settings.jobs import ForJobs
+from glisk.settings.serving import PREFIX
+from glisk.values import text
 
 
-class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
-
+class Settings(ForJobs):
     database_url: Annotated[SecretStr, AfterValidator(values.postgres_url)] = Field(
         default=SecretStr(""),
         description="The PostgreSQL server to use, version 14 or newer.",
@@ -57,10 +50,6 @@ class Settings(BaseSettings):
         default="",
         pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)?$",
         description="The folder of the bucket to keep images in, if it is shared, for instance glisk/images.",
-    )
-    public_url: Annotated[str, AfterValidator(values.http_url)] = Field(
-        default="",
-        description="Where the world finds the HTTP server, for instance https://glisk.example. Empty: http://HOST:PORT. With it providers can tell us when a picture is done.",
     )
     rpc_urls: Annotated[values.NodeUrls, AfterValidator(values.nodes)] = Field(
         default=values.NodeUrls(""),
@@ -163,7 +152,7 @@ class Settings(BaseSettings):
         AfterValidator(values.known_units),
     ] = Field(
         default_factory=dict,
-        description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}; adds to the prices we know.',
+        description='What models cost in US dollars, as JSON, like {"owner/name": {"image": 0.003}} or {"second": 0.000975}, of language models {"input": 0.15, "output": 0.6} for a million tokens; adds to the prices we know.',
     )
     redact_prompts: bool = Field(
         default=False,
@@ -224,6 +213,10 @@ class Settings(BaseSettings):
         ],
         description='The attributes of a token, as JSON: [{"trait_type": "Model", "value": "{model}"}, …]. One with {tag} comes once for each tag of the picture.',
     )
+    token_tags: bool = Field(
+        default=False,
+        description="Whether what can be measured in a picture (colours, brightness, shape) becomes tags of its token, for {tag}.",
+    )
     external_url: str = Field(
         default="",
         pattern=r"^(https?://\S+)?$",
@@ -268,19 +261,11 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="After so many seconds a transaction that no block has taken up is sent again with a higher fee.",
     )
-    host: str = Field(default="127.0.0.1", min_length=1, description="The address the HTTP server listens on.")
-    port: int = Field(default=8000, ge=1, le=65535, description="The port the HTTP server listens on.")
     keep_jobs_days: int = Field(
         default=30,
         ge=0,
         le=36500,
         description="For how many days a job is kept after it has ended; 0 keeps all. What was paid is always kept.",
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least important kind of log line that is written."
-    )
-    log_format: Literal["auto", "text", "json"] = Field(
-        default="auto", description="`text` for people, `json` for machines; `auto` is text on a terminal, else JSON."
     )
 
     @property
@@ -288,11 +273,6 @@ class Settings(BaseSettings):
         """The data directory as a person in the current directory would write it."""
         here = Path.cwd()
         return self.data_dir.relative_to(here) if self.data_dir.is_relative_to(here) else self.data_dir
-
-    @property
-    def address(self) -> str:
-        """The start of every link to us."""
-        return self.public_url or f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
     def reveals(self) -> bool:
@@ -307,91 +287,6 @@ class Settings(BaseSettings):
             for name, field in type(self).model_fields.items()
             if isinstance(extra := field.json_schema_extra, dict) and "part" in extra and text(getattr(self, name))
         }
-
-
-def load(root: Path | None = None) -> Settings:
-    """From the environment and from `.env` in the project's root. Every problem is found before any is reported."""
-    root = (root or project_root()).absolute()
-    try:
-        problems = unknown_names(root / ".env")
-        settings = Settings(_env_file=root / ".env")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings([Problem(str(root / ".env"), "unreadable", str(error))]) from error
-    except ValidationError as error:
-        problems += [as_problem(found["loc"][0], found["input"], found["msg"]) for found in error.errors()]
-        raise BadSettings(problems) from error
-    problems += half_filled(settings) + half_followed(settings)
-    settings = settings.model_copy(
-        update={"data_dir": root / settings.data_dir.expanduser(), **known_elsewhere(settings, root / ".env")}
-    )
-    if root.resolve().is_relative_to(settings.data_dir.resolve()):
-        problems.append(
-            as_problem("data_dir", settings.data_dir, "a directory below the project's root is wanted, or elsewhere")
-        )
-    if problems:
-        raise BadSettings(problems)
-    return settings
-
-
-def known_elsewhere(settings: Settings, env_file: Path) -> dict[str, SecretStr]:
-    """Secrets that the provider's own tools read from the environment, where we have none of our own."""
-    given = {**dotenv_values(env_file), **os.environ}
-    return {
-        name: SecretStr(value)
-        for name, elsewhere in ELSEWHERE.items()
-        if not text(getattr(settings, name)) and (value := given.get(elsewhere))
-    }
-
-
-def project_root() -> Path:
-    """The checkout we are in, from whatever folder of it; else the current directory."""
-    here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / "backend" / "alembic.ini").exists()), here)
-
-
-def unknown_names(env_file: Path) -> list[Problem]:
-    """A misspelt variable would silently leave its default in force."""
-    known = [variable(name) for name in Settings.model_fields]
-    given = {**dotenv_values(env_file), **os.environ}
-    return [
-        Problem(name, "not a setting", f"did you mean {close[0]}?" if close else "see .env.example for those there are")
-        for name in sorted(given)
-        if name.startswith(PREFIX) and name not in known
-        for close in [difflib.get_close_matches(name, known, n=1)]
-    ]
-
-
-def half_filled(settings: Settings) -> list[Problem]:
-    """S3 with a part missing would silently leave images in the data directory, or fail at the first one."""
-    fields = [name for name in Settings.model_fields if name.startswith("s3_")]
-    given = [name for name in fields if getattr(settings, name) != Settings.model_fields[name].default]
-    because = f", since {variable(given[0])} is set" if given else ""
-    wanted = dict.fromkeys(("s3_bucket", "s3_access_key_id", "s3_secret_access_key"), "a value is wanted")
-    if not settings.s3_endpoint and settings.s3_region == Settings.model_fields["s3_region"].default:
-        wanted["s3_region"] = "AWS wants the bucket's region (or set GLISK_S3_ENDPOINT, for another S3)"
-    lacking = [name for name in wanted if given and name not in given]
-    return [as_problem(name, text(getattr(settings, name)), f"{wanted[name]}{because}") for name in lacking]
-
-
-def half_followed(settings: Settings) -> list[Problem]:
-    """A collection without nodes would silently be another: that of the embedded chain."""
-    given, lacking = ("rpc_urls", "contracts") if settings.contracts == "" else ("contracts", "rpc_urls")
-    if not text(getattr(settings, given)) or text(getattr(settings, lacking)):
-        return []
-    return [as_problem(lacking, "", f"a value is wanted, since {variable(given)} is set")]
-
-
-def wanted(settings: Settings, name: str, what: str, *, by: str) -> str:
-    """What another setting cannot do without."""
-    if found := text(getattr(settings, name)):
-        return found
-    raise BadSettings([Problem(variable(name), "empty", f"{what} is wanted by {variable(by)}")])
-
-
-def as_problem(name: object, value: object, message: str) -> Problem:
-    kind = Settings.model_fields[str(name)].annotation
-    seen = kind(str(value)) if isinstance(kind, type) and issubclass(kind, SecretStr) else value
-    return Problem(variable(str(name)), masked(seen), message.removeprefix("Value error, "))
 
 
 def variable(name: str) -> str:

@@ -1,0 +1,1 @@
+"""What an author says with their wallet, and how it is believed."""

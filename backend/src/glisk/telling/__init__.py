@@ -1,0 +1,1 @@
+"""Telling the world: signed webhooks about tokens, and alerts about trouble."""

@@ -1,0 +1,1 @@
+"""Pages for people: rendered on the server, live by htmx and SSE, no JavaScript build."""
