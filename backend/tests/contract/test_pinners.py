@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -26,6 +25,7 @@ from glisk.storage.ipfs.kubo import Kubo
 from glisk.storage.ipfs.pinata import Pinata
 from glisk.storage.ipfs.port import Pinner
 from glisk.storage.ipfs.unixfs import dag
+from tests.commands import a_free_port
 from tests.standins import JWT
 
 SMALL, LARGE = dag(b"a quiet harbour"), dag(b"".join(n.to_bytes(4) for n in range(640_000)))
@@ -176,9 +176,7 @@ async def test_an_unreadable_list_is_not_an_empty_one(
 
 @both
 async def test_a_service_that_is_not_there_may_come_back(name: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        url = f"http://127.0.0.1:{gone.getsockname()[1]}"
-    async with reaching(name, url) as pinner:
+    async with reaching(name, f"http://127.0.0.1:{a_free_port()}") as pinner:
         with pytest.raises(PinDown, match="connection"):
             await pinner.put(SMALL, LABEL)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from glisk.pauses import SHORTEST
 from glisk.providers.port import Order, Painter, Receipt
 from glisk.providers.sd_webui import Options, SdWebui
 from glisk.providers.studio.painter import painted
+from tests.commands import a_free_port
 
 ORDER = Order("a quiet harbour", seed=7, width=64, height=96)
 JSON = {"Content-Type": "application/json"}
@@ -212,8 +212,7 @@ async def test_a_connection_that_breaks_is_the_network(painter: SdWebui, fails: 
 
 
 async def test_a_server_that_is_not_there_is_the_network_and_no_password_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
+    port = a_free_port()
     painter = SdWebui(Options(f"http://glisk:hunter2@127.0.0.1:{port}"))
     with pytest.raises(ProviderFailed, match=f"127.0.0.1:{port}") as raised:
         await painter.draw(ORDER, RECEIPT)

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -70,6 +70,8 @@ def test_the_same_picture_has_the_same_tags() -> None:
 
 
 @given(st.text(max_size=300))
+@example("AA𝓐")
+@example("ᎠᎡᎢ")
 def test_whatever_was_asked_tags_are_tags(prompt: str) -> None:
     found = tags_of(plain((30, 60, 220)), prompt)
     assert 0 < len(found) <= MOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import numpy as np
@@ -203,12 +204,17 @@ def hues(tones: NDArray[np.float32], high: NDArray[np.float32], low: NDArray[np.
 
 
 def of_prompt(prompt: str) -> Iterator[Tag]:
-    words = [word for word in re.findall(r"[^\W\d_]+", prompt.casefold()) if len(word) > 2 and word not in UNSAID]
+    words = [word for word in words_of(prompt) if len(word) > 2 and word not in UNSAID]
     names = {word: KNOWN.get(word) or KNOWN.get(word.removesuffix("s")) for word in words}
     for word, known in names.items():
         yield Tag(known, NAMED) if known else Tag(word, GUESSED)
     if is_of_things(words, set(filter(None, names.values()))):
         yield Tag("no_humans", 0.6)
+
+
+def words_of(prompt: str) -> list[str]:
+    """Letters that only look otherwise (a script A) are the plain ones; lower, as casefold makes some of Cherokee large."""
+    return re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", prompt).lower())
 
 
 def is_of_things(words: list[str], known: set[str]) -> bool:
