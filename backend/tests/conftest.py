@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import signal
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,9 +26,12 @@ from glisk.dev import postgres
 from glisk.settings import ELSEWHERE
 from tests.builders import OWNERS
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs us in the background ignores it, and so would all we start
 wallets.library()  # before a test loads it by itself, and takes away Python's limit of recursion
-# How long it takes depends on what else the machine does.
-settings.register_profile("glisk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long it takes depends on what else the machine does. `make test` tries the same cases every time, `make prove` others.
+settings.register_profile(
+    "glisk", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not os.environ.get("PROVE")
+)
 settings.load_profile("glisk")
 # A test may lose its data with the machine; not waiting for the disk makes the suite several times faster.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}

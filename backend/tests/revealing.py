@@ -17,7 +17,10 @@ from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hexbytes import HexBytes
 
 from glisk.chain.mint import Contract
+from glisk.chain.sending.gathering import Gathering
 from glisk.dev.chain_contract import KEEPER, KEEPER_KEY
+from glisk.engine.claim import Claim
+from glisk.engine.decide import Verdict
 from glisk.engine.lanes import Lane
 from glisk.engine.link import Link
 from glisk.engine.worker import Pace, Station, Worker
@@ -96,11 +99,12 @@ class Stage:
         await self.connection.execute(READY, self.chain.chain_id, self.contract, author, first, last)
 
     async def minted(self, quantity: int, author: str = AUTHOR) -> None:
-        """On the chain, and ready to be revealed."""
+        """On the chain, for good, and ready to be revealed."""
         first = int(await self.chain.call(self.contract, "nextTokenId()", returns="uint256"))
         for some in range(0, quantity, 50):
             await self.chain.mint(author, min(50, quantity - some), contract=self.contract)
         await self.blocks_until("nextTokenId()", first + quantity)
+        await self.next_block()  # until then they would rest for some seconds
         await self.ready(first, first + quantity - 1, author)
 
     async def minted_as_is(self, quantity: int, author: str = AUTHOR) -> None:
@@ -192,6 +196,12 @@ class Stage:
         """What a node may have forgotten is sent again at once."""
         sender = await processor.keepers.of(self.chain.chain_id)
         sender.rules = msgspec.structs.replace(sender.rules, again_after=0.2)
+
+    async def gathered(self, processor: Revealing, n: int) -> Gathering[Claim, Verdict]:
+        """The one group, when so many wait in it."""
+        while not (groups := list(processor.groups.values())) or len(groups[0].waiting) < n:
+            await asyncio.to_thread(os.sched_yield)
+        return groups[0]
 
     async def until(self, condition: str, n: int = 1) -> None:
         await true(self.connection, f"SELECT count(*) >= {n} FROM tokens_s0 WHERE {condition}")

@@ -291,13 +291,12 @@ async def test_a_token_that_is_held_is_not_revealed(stage: Stage) -> None:
 
 async def test_a_token_that_is_taken_away_while_its_batch_forms_is_left_out(stage: Stage) -> None:
     await stage.minted(3)
-    async with stage.at_work(stage.settings(reveal_linger=3600, reveal_batch=3)) as processor:
-        await stage.until("status = 'revealing'", 3)
+    async with stage.at_work(stage.together(4)) as processor:
+        group = await stage.gathered(processor, 3)
         await stage.connection.execute(
             "UPDATE tokens_s0 SET status = 'review', epoch = epoch + 1, leased_by = NULL, leased_until = NULL WHERE token_id = 2"
         )
-        for group in processor.groups.values():
-            group.go()
+        group.go()
         await stage.until("status = 'revealed'", 2)
     assert await stage.uri(2) == ""
     assert await stage.value("SELECT tokens FROM chain_nonce") == 2
