@@ -127,6 +127,15 @@ async def test_what_is_kept_here_already_is_given_by_its_address_or_key(studio: 
         assert await studio.rows("SELECT FROM job_inputs WHERE item_id = $1", job["id"])
 
 
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+async def test_on_this_machine_a_picture_is_known_by_every_name_of_it(name: str, database_url: str) -> None:
+    async with open_studio(database_url, public_url="http://127.0.0.1:8000") as studio:
+        await upload(studio.anna, ("brick.png", OTHER))
+        project = await a_project(studio.anna, originalImageUrl=f"http://{name}:8000/image/raw/anna/brick.png")
+        shown = (await studio.anna.get(f"/projects/{project}")).json()["original_image_url"]
+        assert (await studio.anna.get(urlsplit(shown).path)).content == OTHER
+
+
 async def test_another_users_picture_cannot_be_used_by_its_key(studio: Studio) -> None:
     """Nor can one that is not revealed yet: an edit of it would show it."""
     (file,) = (await upload(studio.ben, ("secret.png", OTHER))).json()["files"]
@@ -344,6 +353,7 @@ async def test_an_edit_that_is_done_is_shown_by_its_project(studio: Studio, data
         while not (last := await anext(told)).data or last.data["status"] in ("draft", "processing"):
             pass
     assert last.data["status"] == "completed", last.data
+    assert await studio.rows("SELECT progress FROM jobs") == [{"progress": 100}]
     shown = await studio.anna.get(urlsplit(last.data["generated_image_url"]).path)
     assert (shown.status_code, opened(shown.content).size) == (200, (96, 64))
     assert (await studio.ben.get(urlsplit(last.data["generated_image_url"]).path)).status_code == 404

@@ -22,7 +22,7 @@ from glisk.settings import Settings
 
 COOKIE = "glisk_key"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-HERE = "localhost"
+HERE = ("localhost", "127.0.0.1", "[::1]")  # this machine, by its own names
 PASSED_ON = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 
 
@@ -110,7 +110,7 @@ def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
-        return host == HERE
+        return host in HERE
 
 
 class Guard:
@@ -136,7 +136,7 @@ def known_hosts(settings: Settings) -> frozenset[str] | None:
     """None: any. Beyond this machine a key is wanted, which no other site's page has: cookies are bound to the name they were given for."""
     if not is_local(settings):
         return None
-    return frozenset({HERE, "127.0.0.1", "[::1]", settings.host, urlsplit(settings.address).hostname or HERE})
+    return frozenset({*HERE, settings.host, urlsplit(settings.address).hostname or settings.host})
 
 
 def host_in(request: Request) -> str:

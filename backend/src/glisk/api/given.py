@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from fastapi import Request
 
-from glisk.api.access import Visitor
+from glisk.api.access import HERE, Visitor, is_loopback
 from glisk.api.seeing import MaySee
 from glisk.errors import BadQuery, BodyTooLarge
 from glisk.images.sniff import sniff
@@ -92,7 +92,7 @@ class Pictures:
         return file.object_key if file else ""
 
     def ours(self, request: Request) -> tuple[str, ...]:
-        return f"{self.address}/", str(request.base_url), "/"
+        return *(f"{each}/" for each in by_every_name(self.address)), str(request.base_url), "/"
 
     async def kept(self, request: Request, field: str, key: str) -> str:
         """Announced, so that it is not deleted while it gets another owner."""
@@ -102,6 +102,15 @@ class Pictures:
         if not await self.objects.exists(key):
             raise BadQuery(f"{field}: there is no such picture.")
         return key
+
+
+def by_every_name(address: str) -> tuple[str, ...]:
+    """On its own machine a server has several names."""
+    parts = urlsplit(address)
+    if not is_loopback(parts.hostname or ""):
+        return (address,)
+    port = f":{parts.port}" if parts.port else ""
+    return tuple(parts._replace(netloc=name + port).geturl() for name in HERE)
 
 
 def is_address(url: str) -> bool:
