@@ -142,7 +142,7 @@ def collector(home: Home) -> Collector:
 def let_go(worker: Worker, website: server.Server, tell: Tell) -> None:
     tell(f"Stopping, with {len(worker.claims)} under way to finish. Ctrl-C again ends at once, and loses nothing.")
     worker.stop()
-    website.should_exit = True
+    website.stop()
 
 
 async def until_asked(

@@ -21,6 +21,7 @@ Listener: TypeAlias = socket.socket
 OnReady: TypeAlias = Callable[[], object]
 
 UNSENT = 16 << 10  # bytes
+TICK_S = 1.0
 PATIENCE_S = 10  # for somebody who takes what they asked for slowly, or not at all
 
 
@@ -51,7 +52,7 @@ def on_stop(app: FastAPI, end: Callable[[], None]) -> None:
 async def serve(app: FastAPI, listener: Listener, on_ready: OnReady) -> None:
     server, loop = Server(app, on_ready), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, server.stop)
+        loop.add_signal_handler(name, server.asked)
     await server.serve(sockets=[listener])
 
 
@@ -60,7 +61,7 @@ class Server(uvicorn.Server):
         heard = getattr(app.state, "connections", Connections()).protocol()
         options: dict[str, Any] = {"log_config": None, "access_log": False, "timeout_graceful_shutdown": PATIENCE_S}
         super().__init__(uvicorn.Config(app, http=heard, **options))
-        self.app, self.on_ready = app, on_ready
+        self.app, self.on_ready, self.stopping = app, on_ready, asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -71,15 +72,26 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self.on_ready()
 
+    async def main_loop(self) -> None:
+        """uvicorn looks ten times a second whether it is to stop; we are told. The date in its answers changes with each tick."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_S):
+                    await self.stopping.wait()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answers that would go on for ever are ended first: it waits for all of them."""
         for end in getattr(self.app.state, "ends", ()):
             end()
         await super().shutdown(sockets)
 
-    def stop(self) -> None:
+    def asked(self) -> None:
         """The first signal lets open requests finish. The second ends us at once: nothing is lost by that, since the
         database is a process of its own and stops by itself."""
         if self.should_exit:
             os._exit(130)
+        self.stop()
+
+    def stop(self) -> None:
         self.should_exit = True
+        self.stopping.set()
