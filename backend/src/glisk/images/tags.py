@@ -37,98 +37,21 @@ KNOWN = {
     **dict.fromkeys(("starry", "star"), "star_(sky)"),
 }
 PEOPLE = frozenset(
-    [
-        "girl",
-        "woman",
-        "lady",
-        "queen",
-        "princess",
-        "boy",
-        "man",
-        "king",
-        "prince",
-        "guy",
-        "person",
-        "people",
-        "human",
-        "child",
-        "children",
-        "face",
-        "portrait",
-        "crowd",
-        "hero",
-        "warrior",
-        "samurai",
-        "astronaut",
-        "dancer",
-        "family",
-        "couple",
-    ]
+    """
+    girl woman lady queen princess boy man king prince guy person people human child children face portrait crowd
+    hero warrior samurai astronaut dancer family couple
+    """.split()
 )
 THINGS = frozenset(
-    [
-        "ocean",
-        "scenery",
-        "cityscape",
-        "cat",
-        "dog",
-        "forest",
-        "flower",
-        "moon",
-        "mountain",
-        "lake",
-        "river",
-        "desert",
-        "bird",
-        "horse",
-        "tree",
-        "planet",
-        "galaxy",
-    ]
+    """
+    ocean scenery cityscape cat dog forest flower moon mountain lake river desert bird horse tree planet galaxy
+    """.split()
 )
 UNSAID = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "has",
-        "have",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "like",
-        "no",
-        "not",
-        "of",
-        "off",
-        "on",
-        "onto",
-        "or",
-        "out",
-        "over",
-        "the",
-        "their",
-        "there",
-        "this",
-        "that",
-        "these",
-        "those",
-        "to",
-        "under",
-        "very",
-        "was",
-        "were",
-        "with",
-        "without",
-    ]
+    """
+    a an and are as at by for from has have in into is it its like no not of off on onto or out over the their there
+    this that these those to under very was were with without
+    """.split()
 )
 
 
