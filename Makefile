@@ -45,8 +45,8 @@ check: $(TOOLS) ## Lint, types, imports
 format: $(TOOLS) ## Put the code into shape
 	@cd backend && ../$(BIN)/ruff check --fix-only . && ../$(BIN)/ruff format .
 
-prove: $(TOOLS) $(NPM) $(BROWSER) ## Run the fault tests with their large counts (long)
-	@cd backend && PROVE=1 ../$(BIN)/python -m pytest -m faults $(T)
+prove: $(TOOLS) $(NPM) $(BROWSER) ## Run the fault and property tests with large counts and new cases (long)
+	@cd backend && PROVE=1 ../$(BIN)/python -m pytest -m "faults or hypothesis" $(T)
 
 bench: $(PEERS) ## Measure beside the peers (ONLY=engine for one part); results in backend/benchmarks/results
 	@cd backend && ../$(BIN)/python -m benchmarks $(ONLY)

@@ -30,9 +30,14 @@ signal.signal(
     signal.SIGINT, signal.default_int_handler
 )  # who runs us in the background ignores it, and so would all we start
 wallets.library()  # before a test loads it by itself, and takes away Python's limit of recursion
+PROVING = bool(os.environ.get("PROVE"))
 # How long it takes depends on what else the machine does. `make test` tries the same cases every time, `make prove` others.
 settings.register_profile(
-    "glisk", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not os.environ.get("PROVE")
+    "glisk",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not PROVING,
+    max_examples=500 if PROVING else 100,
 )
 settings.load_profile("glisk")
 # A test may lose its data with the machine; not waiting for the disk makes the suite several times faster.

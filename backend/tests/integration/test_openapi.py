@@ -158,6 +158,7 @@ async def worker(studio: Studio) -> httpx.AsyncClient:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
+@pytest.mark.hypothesis
 async def test_whatever_is_asked_for_is_answered_as_the_document_says(studio: Studio) -> None:
     """No status that is not told of, and no failure of ours but the one that seed 004 asks for."""
     key = await KeyRepository(studio.visit.link).make("a fuzzer", "user", "a test", Terms("anna", rate=10**6))
