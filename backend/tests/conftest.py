@@ -26,9 +26,8 @@ from glisk.dev import postgres
 from glisk.settings import ELSEWHERE
 from tests.builders import OWNERS
 
-signal.signal(
-    signal.SIGINT, signal.default_int_handler
-)  # who runs us in the background ignores it, and so would all we start
+# Who runs us in the background ignores it, and so would all that we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 wallets.library()  # before a test loads it by itself, and takes away Python's limit of recursion
 PROVING = bool(os.environ.get("PROVE"))
 # How long it takes depends on what else the machine does. `make test` tries the same cases every time, `make prove` others.
