@@ -20,7 +20,7 @@ from tests.rpc import Clock, Node, Reply, asking, saying
 
 BLOCK = calls.block(7)
 BROKEN = Reply(b"<html>", status=502)
-SHORT = Limits(request=timedelta(milliseconds=250))
+SHORT = Limits(request=timedelta(seconds=1))
 
 
 def logs(first: int, last: int) -> Call[Any]:
