@@ -18,7 +18,7 @@ from tests.rpc import Clock, Node, Reply, asking, error, saying
 
 CONTRACT = Contract(8453, "0x" + "ab" * 20)
 BLOCK = calls.block(7)
-SHORT = Limits(request=timedelta(seconds=1))
+SHORT = Limits(request=timedelta(milliseconds=250))
 
 
 def logs(first: int, last: int) -> Call[Any]:
