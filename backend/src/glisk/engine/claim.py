@@ -28,10 +28,12 @@ class Notes(Protocol):
 class Claim:
     """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns."""
 
-    __slots__ = ("is_lost", "noted", "notes", "row", "task", "waiting", "workflow")
+    __slots__ = ("epoch", "id", "is_lost", "noted", "notes", "row", "task", "waiting", "workflow")
 
     def __init__(self, workflow: Workflow, waiting: str, row: Any, notes: Notes) -> None:
         self.workflow, self.waiting, self.row, self.notes = workflow, waiting, row, notes
+        self.id: int = row["id"]
+        self.epoch: int = row["epoch"]
         self.task: Any = None
         self.is_lost = False
         self.noted: dict[str, Any] = {}
@@ -68,14 +70,6 @@ class Claim:
         return self.workflow.active(self.waiting)
 
     @property
-    def id(self) -> int:
-        return int(self.row["id"])
-
-    @property
-    def epoch(self) -> int:
-        return int(self.row["epoch"])
-
-    @property
     def fence(self) -> Fence:
         return self.id, self.epoch
 
@@ -91,7 +85,7 @@ class Claim:
         used = self.noted.get(step.attempts, 0) if step.attempts else 0
         opts = row[table.options] if table.options else None
         most, backoff = row["max_attempts"] if table.options else None, own_backoff(opts) if opts else None
-        return Row(row["id"], row["epoch"], row["status"], self.waiting, row["retry_count"], spent, used, most, backoff)
+        return Row(self.id, self.epoch, row["status"], self.waiting, row["retry_count"], spent, used, most, backoff)
 
 
 def by_table(claims: Iterable[Claim]) -> dict[WorkTable, list[Claim]]:

@@ -74,8 +74,9 @@ async def settle(
         common, delays = shape[:4], [to.delay for to in transitions]
         facts = [column(table, name, [to.facts[name] for to in transitions]) for name in shape[4]]
         sql = statement("settle", table, shape[4])
-        written = await fetch(sql, ids, epochs, delays, *common, actor, with_parents, *facts)
-        settled.update((row["id"], row["releases"]) for row in written)
+        (written,) = await fetch(sql, ids, epochs, delays, *common, actor, with_parents, *facts)
+        settled.update(dict.fromkeys(written["ids"] or (), False))
+        settled.update(dict.fromkeys(written["releasing"] or (), True))
     return settled
 
 

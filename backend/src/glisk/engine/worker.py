@@ -204,7 +204,8 @@ class Worker:
             verdict = await (
                 within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim)
             )
-            await self.tell_lane(station.processor.lane, verdict)
+            if station.processor.lane:
+                await self.tell_lane(station.processor.lane, verdict)
             return verdict
         except asyncio.CancelledError as error:
             if self.stopping.is_set() or claim.is_lost:
@@ -215,14 +216,14 @@ class Worker:
         except BaseException as error:
             return unexpected(error, claim)
 
-    async def tell_lane(self, lane: str | None, verdict: Verdict) -> None:
+    async def tell_lane(self, lane: str, verdict: Verdict) -> None:
         link = self.notebook.link
-        if lane and isinstance(verdict, Hold):
+        if isinstance(verdict, Hold):
             if await persistently(
                 lambda: lanes.hold(link, lane, verdict.reason, verdict.until, actor=self.name), "hold"
             ):
                 log.warning("lane held", lane=lane, reason=verdict.reason)
-        elif lane and isinstance(verdict, Wait) and verdict.closes_lane:
+        elif isinstance(verdict, Wait) and verdict.closes_lane:
             await persistently(lambda: lanes.slow(link, lane, verdict.after), "slow")
 
     def settled(self, group: Sequence[Decided]) -> None:
