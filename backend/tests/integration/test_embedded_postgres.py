@@ -214,7 +214,7 @@ def test_nothing_is_started_any_more_when_the_last_user_leaves_during_a_rest(tmp
         kill(home)
         log = until_logged(home, "again in 3.2 s")
         left_at = time.monotonic()
-    assert time.monotonic() - left_at < 2
+    assert time.monotonic() - left_at < 3  # less than the rest
     assert not sharing.is_used(home)
     assert (home / "log").read_text() == log
 
