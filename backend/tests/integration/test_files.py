@@ -13,7 +13,7 @@ import httpx
 import obstore
 import pytest
 
-from glisk.api import album
+from glisk.api import album, stalled
 from glisk.storage.objects import Objects
 from tests.bringing import a_picture, upload
 from tests.studio import Studio, open_studio
@@ -199,18 +199,25 @@ async def test_a_bad_form_is_told_with_what_is_wrong(studio: Studio) -> None:
         assert why in refused.json()["message"]
 
 
-async def test_a_form_that_breaks_off_writes_nothing(studio: Studio) -> None:
-    """The client leaves in the middle of a file."""
+@pytest.mark.parametrize("stalls", [False, True])
+async def test_a_form_that_breaks_off_writes_nothing(
+    stalls: bool, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client leaves in the middle of a file, or stays and sends no more of it."""
     head = b'--b\r\nContent-Disposition: form-data; name="imageFiles"; filename="a.png"\r\n\r\n' + PNG
     request = (
         f"POST /upload HTTP/1.1\r\nHost: glisk.example\r\nAuthorization: {studio.anna.headers['Authorization']}\r\n"
         f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(head) + 1000}\r\n\r\n"
     )
     reader, writer = await asyncio.open_connection(*address(studio))
+    monkeypatch.setattr(stalled, "PATIENCE_S", 0.2)
     writer.write(request.encode() + head)
     await writer.drain()
-    writer.write_eof()
-    await reader.read()
+    if stalls:
+        assert await reader.readexactly(12) == b"HTTP/1.1 400"
+    else:
+        writer.write_eof()
+        await reader.read()
     writer.close()
     assert await studio.visit.link.fetch("SELECT FROM files") == []
     assert await names(studio.anna) == []

@@ -177,11 +177,12 @@ async def test_a_connection_that_breaks_in_the_middle_loses_nothing(size: int, r
         job_id, picture = await studio.job(), os.urandom(size)
         await studio.settle(job_id, "ready", picture)
         await broken_off(studio, job_id, read, closes=closes, resets=resets)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while (result := await fetched(studio.anna, job_id)).status_code == 404:
                 pass  # until the server has heard of it
-        assert base64.b64decode(json.loads(result.content)["image_data_base64"], validate=True) == picture
-        assert (await fetched(studio.anna, job_id)).status_code == 404
+            assert base64.b64decode(json.loads(result.content)["image_data_base64"], validate=True) == picture
+            while (await fetched(studio.anna, job_id)).status_code != 404:
+                pass  # who came before the server had heard of it was one of two, and it heard of the other afterwards
 
 
 async def test_two_who_fetch_at_once_both_get_all_of_it(studio: Studio) -> None:

@@ -10,6 +10,7 @@ from glisk.api import objects, refusal
 from glisk.api.describing import Described
 from glisk.api.heads import Heads
 from glisk.api.seeing import MaySee, by_everybody
+from glisk.api.stalled import Stalled
 from glisk.storage.objects import Objects
 
 
@@ -32,6 +33,7 @@ def create_app(stored: Objects, *further: APIRouter, may_see: MaySee = by_everyb
         app.include_router(routes)
     refusal.install(app)
     app.add_middleware(Heads)
+    app.add_middleware(Stalled)
     return app
 
 
