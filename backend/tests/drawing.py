@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from glisk.settings import Settings
 from glisk.workers.staffing import make_lanes
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import CHAIN, CONTRACT
-from tests.engines import QUICK, true
+from tests.engines import QUICK, running, true
 
 HASTY = replace(
     TOKEN, steps={waiting: replace(step, backoff=QUICK, deadline=None) for waiting, step in TOKEN.steps.items()}
@@ -78,12 +77,10 @@ class Atelier:
         station = Station(flow, waiting, processor, Lane(processor.painter.name, (TOKENS, JOBS)))
         await self.lane(station)
         worker = Worker(self.url, [station], name, pace)
-        running = asyncio.create_task(worker.run())
         try:
-            yield worker
+            async with running(worker):
+                yield worker
         finally:
-            worker.stop()
-            await running
             await processor.close()
 
     async def lane(self, station: Station) -> None:

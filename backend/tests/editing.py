@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
 import json
@@ -32,7 +31,7 @@ from glisk.storage.objects import Objects
 from glisk.workers.staffing import make_lanes
 from glisk.workflows import IMAGE_EDIT, JOBS
 from tests.builders import PROJECT, an_edit
-from tests.engines import QUICK, true
+from tests.engines import QUICK, running, true
 
 HASTY = replace(IMAGE_EDIT, steps={"pending": replace(IMAGE_EDIT.steps["pending"], backoff=QUICK, deadline=None)})
 STEADY = Pace(concurrency=20, batch=10, lease=timedelta(seconds=20), poll=timedelta(milliseconds=100))
@@ -101,12 +100,10 @@ class Retouching:
         link = Link(self.url)
         await make_lanes(link, [station])
         worker = Worker(self.url, [station], name, pace)
-        running = asyncio.create_task(worker.run())
         try:
-            yield worker
+            async with running(worker):
+                yield worker
         finally:
-            worker.stop()
-            await running
             await processor.close()
             await link.close()
 

@@ -54,12 +54,19 @@ async def at_work(
 ) -> AsyncIterator[Worker]:
     stations = [Station(workflow, waiting, processors[step.process], lane) for waiting, step in workflow.steps.items()]
     worker = Worker(url, stations, name, pace, pooler)
-    running = asyncio.create_task(worker.run())
-    try:
+    async with running(worker):
         yield worker
+
+
+@asynccontextmanager
+async def running(worker: Worker) -> AsyncIterator[None]:
+    """Told to stop at the end, and waited for."""
+    task = asyncio.create_task(worker.run())
+    try:
+        yield
     finally:
         worker.stop()
-        await running
+        await task
 
 
 async def enqueue(connection: Any, n: int, workflow: Workflow = ONE_STEP, columns: str = "") -> list[int]:

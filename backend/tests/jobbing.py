@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from glisk.settings import Settings
 from glisk.workers.scaling import Size
 from glisk.workers.staffing import Crew, make_lanes, stations
 from glisk.workflows import WORKFLOWS
-from tests.engines import QUICK, true
+from tests.engines import QUICK, running, true
 
 PACE = Pace(concurrency=20, batch=10, lease=timedelta(seconds=20), poll=timedelta(milliseconds=100))
 AN_OWNER = "INSERT INTO users (user_id) VALUES ('anna') ON CONFLICT DO NOTHING"
@@ -52,12 +51,10 @@ class Shop:
         crew, link = Crew(staff, PACE, Size(1, 1)), Link(self.url)
         await make_lanes(link, crew.staff)
         worker = Worker(self.url, crew.staff, "w", PACE)
-        running = asyncio.create_task(worker.run())
         try:
-            yield crew
+            async with running(worker):
+                yield crew
         finally:
-            worker.stop()
-            await running
             await crew.close()
             await link.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -28,7 +27,7 @@ from glisk.workflows import JOBS, TOKENS
 from tests import pictures
 from tests.builders import IMAGE, a_token_row
 from tests.drawing import HASTY, STEADY
-from tests.engines import true
+from tests.engines import running, true
 from tests.standins import JWT
 
 PROMPT = "A fox in the snow"
@@ -93,12 +92,10 @@ class Archive:
         await make_lanes(self.link, [station])
         await lanes.limit(self.link, processor.lane, AT_ONCE, lanes.ANY_RATE)
         worker = Worker(self.url, [station], name, pace)
-        running = asyncio.create_task(worker.run())
         try:
-            yield processor
+            async with running(worker):
+                yield processor
         finally:
-            worker.stop()
-            await running
             await processor.close()
 
     async def until(self, condition: str, n: int = 1) -> None:

@@ -31,7 +31,7 @@ from glisk.workers.staffing import make_lanes
 from glisk.workflows import JOBS, TOKENS
 from tests.chains import AUTHOR, Chain, request, topic
 from tests.drawing import HASTY
-from tests.engines import true
+from tests.engines import running, true
 
 BLOCK_TIME = 0.1
 STEADY = Pace(concurrency=600, batch=200, lease=timedelta(seconds=20), poll=timedelta(milliseconds=100))
@@ -184,12 +184,10 @@ class Stage:
         await make_lanes(link, [station])
         await link.close()
         worker = Worker(self.url, [station], name, pace)
-        running = asyncio.create_task(worker.run())
         try:
-            yield processor
+            async with running(worker):
+                yield processor
         finally:
-            worker.stop()
-            await running
             await processor.close()
 
     async def hasten(self, processor: Revealing) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from glisk.workers.staffing import make_lanes
 from glisk.workflows import JOBS, TOKENS
 from tests.builders import CHAIN, CONTRACT
 from tests.drawing import HASTY, STEADY
+from tests.engines import running
 
 # As the listener does it: the token, and the event that tells of it.
 MINTED = f"""
@@ -43,12 +43,10 @@ async def at_work(url: str, settings: Settings) -> AsyncIterator[None]:
     link = Link(url)
     await make_lanes(link, staff)
     worker = Worker(url, staff, "w", STEADY)
-    running = asyncio.create_task(worker.run())
     try:
-        yield
+        async with running(worker):
+            yield
     finally:
-        worker.stop()
-        await running
         await draws.close()
         await pins.close()
         await link.close()

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from glisk.dev.standins import openai_control, replicate_control
 from glisk.providers import thinker
 from glisk.providers.answerer import Answerer
-from glisk.providers.openai.chat import Chat, Terms
+from glisk.providers.openai.chat import Chat
+from glisk.providers.openai.reaching import Terms
 from glisk.providers.port import Receipt
 from glisk.providers.thinker import OFFICIAL, Task
 from glisk.settings import Settings

@@ -25,7 +25,7 @@ from glisk.settings import Settings
 from glisk.workers.staffing import make_lanes, stations
 from glisk.workflows import JOBS, TOKEN, TOKENS
 from tests.builders import MANY_TOKENS
-from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished
+from tests.engines import ONE_STEP, PACE, Recorder, at_work, enqueue, finished, running
 
 LEASE = timedelta(minutes=1)
 LANE = Lane("provider", (TOKENS, JOBS))
@@ -83,12 +83,8 @@ class Crowd:
         staff = stations([flow], [flow], {step.process: self.kind() for step in flow.steps.values()}, Settings())
         await make_lanes(link, staff)
         worker = Worker(url, staff, flow.name, PACE)
-        running = asyncio.create_task(worker.run())
-        try:
+        async with running(worker):
             yield worker
-        finally:
-            worker.stop()
-            await running
 
 
 async def test_workers_with_different_processors_of_different_workflows_share_a_lane(

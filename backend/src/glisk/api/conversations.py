@@ -13,7 +13,7 @@ from glisk.api import bodies, job_shapes, whose
 from glisk.api.access import Door, Visitor
 from glisk.api.asking import Asked
 from glisk.api.job_shapes import Job, Shape
-from glisk.api.personal import HEADERS, answers
+from glisk.api.personal import HEADERS, OfUser, answers
 from glisk.errors import (
     BadQuery,
     BodyTooLarge,
@@ -29,6 +29,7 @@ from glisk.repositories.own import Own
 
 LARGEST = 64 * 1024
 LONGEST, MOST, USUAL = 200, 200, 50
+ALL, ONE = "/conversations", "/conversations/{conversation_id}"
 WANTED = f"1 to {LONGEST} characters that can be seen, without /"
 SHOWN: dict[str, Any] = {"conversationId": "c-17", "type": "dm", "userId": "anna"}
 ConversationId = Annotated[str, Path(description="As POST /conversations gave it.", examples=["c-17"])]
@@ -68,23 +69,40 @@ class Conversations(BaseModel):
 
 def router(own: Own, door: Door) -> APIRouter:
     desk, routes = Desk(ConversationRepository(own), door), APIRouter(tags=["conversations"], route_class=Asked)
+    mount_making(routes, desk)
+    mount_reading(routes, desk)
+    mount_removing(routes, desk)
+    return routes
 
+
+def mount_making(routes: APIRouter, desk: Desk) -> None:
     async def make(request: Request, response: Response) -> Shown:
         """Begin one. With the id of one that is just like it, that one is it."""
         response.headers.update(HEADERS)
         return shown(await desk.make(request))
 
+    routes.add_api_route(
+        ALL,
+        make,
+        methods=["POST"],
+        status_code=201,
+        openapi_extra=bodies.described(NewConversation, example=SHOWN),
+        responses=answers(BadQuery, BodyTooLarge, NotTheirs, ConversationTaken),
+    )
+
+
+def mount_reading(routes: APIRouter, desk: Desk) -> None:
     async def every(
         request: Request,
         response: Response,
-        user: Annotated[str | None, Query(description="Whose: for an operator. A user sees their own.")] = None,
+        user: OfUser = None,
         after: Annotated[str | None, Query(max_length=LONGEST, description="`next` of the page before.")] = None,
         limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most.")] = USUAL,
     ) -> Conversations:
         """By their ids, page after page."""
         response.headers.update(HEADERS)
-        visitor = await door.person(request)
-        of = whose.acting_for(visitor, user) if user or visitor.user_id else None
+        visitor = await desk.door.person(request)
+        of = whose.looking_at(visitor, user)
         found = await desk.conversations.page(visitor.user_id, of, after and id_in(after, "after"), limit + 1)
         following = found[limit - 1].conversation_id if len(found) > limit else None
         return Conversations(conversations=[shown(each) for each in found[:limit]], next=following)
@@ -96,34 +114,30 @@ def router(own: Own, door: Door) -> APIRouter:
         jobs = await desk.conversations.jobs(visitor.user_id, found.conversation_id, MOST)
         return WithJobs(**shown(found).model_dump(), jobs=[job_shapes.shown(row) for row in jobs])
 
+    routes.add_api_route(ALL, every, methods=["GET"], responses=answers(BadQuery, NotTheirs))
+    routes.add_api_route(ONE, one, methods=["GET"], responses=answers(BadQuery, ConversationMissing))
+
+
+def mount_removing(routes: APIRouter, desk: Desk) -> None:
+    link = desk.conversations.own.link
+
     async def remove(request: Request, conversation_id: ConversationId) -> Response:
         """With its jobs; one that is worked on is stopped."""
         visitor, found = await desk.found(request, conversation_id)
-        await removing.remove(own.link, "conversation", found.conversation_id, visitor.name)
+        await removing.remove(link, "conversation", found.conversation_id, visitor.name)
         return Response(status_code=204, headers=HEADERS)
 
     async def remove_user(request: Request, user_id: UserId) -> Response:
         """With their keys, conversations, projects, files and jobs. For the operator."""
-        visitor = await door.person(request)
+        visitor = await desk.door.person(request)
         if not visitor.is_operator:
             raise KeyWanted
-        if not await removing.remove(own.link, "user", whose.user_in(user_id), visitor.name):
+        if not await removing.remove(link, "user", whose.user_in(user_id), visitor.name):
             raise UserMissing
         return Response(status_code=204, headers=HEADERS)
 
-    all, single = "/conversations", "/conversations/{conversation_id}"
     routes.add_api_route(
-        all,
-        make,
-        methods=["POST"],
-        status_code=201,
-        openapi_extra=bodies.described(NewConversation, example=SHOWN),
-        responses=answers(BadQuery, BodyTooLarge, NotTheirs, ConversationTaken),
-    )
-    routes.add_api_route(all, every, methods=["GET"], responses=answers(BadQuery, NotTheirs))
-    routes.add_api_route(single, one, methods=["GET"], responses=answers(BadQuery, ConversationMissing))
-    routes.add_api_route(
-        single, remove, methods=["DELETE"], status_code=204, responses=answers(BadQuery, ConversationMissing)
+        ONE, remove, methods=["DELETE"], status_code=204, responses=answers(BadQuery, ConversationMissing)
     )
     routes.add_api_route(
         "/users/{user_id}",
@@ -132,7 +146,6 @@ def router(own: Own, door: Door) -> APIRouter:
         status_code=204,
         responses=answers(BadQuery, KeyWanted, UserMissing),
     )
-    return routes
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from glisk.api.events import ALIVE_EVERY_S, RETRY_MS, STILL_THERE, Following, pa
 from glisk.api.job_orders import FORM, Wish
 from glisk.api.job_shapes import Job, Jobs, Made
 from glisk.api.job_watch import JobWatch
-from glisk.api.personal import HEADERS, IdempotencyKey, answers
+from glisk.api.personal import HEADERS, IdempotencyKey, OfUser, answers
 from glisk.engine.workflow import FAILED
 from glisk.errors import (
     BadQuery,
@@ -58,7 +58,14 @@ CONVERSATION = "SELECT FROM conversations WHERE conversation_id = $1 AND user_id
 def router(own: Own, jobs: StudioJobs, watch: JobWatch, door: Door) -> APIRouter:
     desk = Desk(own, jobs, watch, door, JobView(own))
     routes = APIRouter(tags=["jobs"], route_class=Asked)
+    mount_making(routes, desk)
+    mount_reading(routes, desk)
+    mount_actions(routes, desk)
+    mount_watching(routes, desk)
+    return routes
 
+
+def mount_making(routes: APIRouter, desk: Desk) -> None:
     async def make(
         request: Request,
         response: Response,
@@ -67,36 +74,6 @@ def router(own: Own, jobs: StudioJobs, watch: JobWatch, door: Door) -> APIRouter
         """Ask for a picture, tags or a text. The answer comes at once; the work begins as soon as somebody is free."""
         response.headers.update(HEADERS)
         return await desk.make(request, idempotency_key)
-
-    async def every(
-        request: Request,
-        response: Response,
-        user: Annotated[str | None, Query(description="Whose: for an operator. A user sees their own.")] = None,
-        status: Annotated[
-            str | None, Query(pattern=WORD, description="In which state, as `status` of a job shows it.")
-        ] = None,
-        name: Annotated[
-            str | None, Query(pattern=WORD, description="Of which kind; `webhook`: those that tell of others' ends.")
-        ] = None,
-        cursor: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
-        limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most.")] = USUAL,
-    ) -> Jobs:
-        """The newest first, page after page."""
-        response.headers.update(HEADERS)
-        visitor = await door.person(request)
-        of = whose.acting_for(visitor, user) if user or visitor.user_id else None
-        below = None if cursor is None else place_in(cursor)
-        return await desk.page(visitor, Wanted(limit + 1, of, status, name, below))
-
-    async def one(request: Request, response: Response, job_id: JobId) -> Job:
-        """How it stands."""
-        response.headers.update(HEADERS)
-        return job_shapes.shown((await desk.found(request, job_id))[1])
-
-    async def events(request: Request, job_id: JobId) -> StreamingResponse:
-        """Its status and its progress, at once and whenever they change, until it has ended."""
-        _, row = await desk.found(request, job_id)
-        return Following(desk.watched(row["id"], partial(door.known, request)))
 
     described = bodies.described(Wish, FORM, example=EXAMPLE, beside=PROMPT)
     for path in ("/jobs", "/jobsRedis"):
@@ -109,8 +86,39 @@ def router(own: Own, jobs: StudioJobs, watch: JobWatch, door: Door) -> APIRouter
             responses=answers(*MAKING),
             operation_id=f"{path[1:]}_make",
         )
+
+
+def mount_reading(routes: APIRouter, desk: Desk) -> None:
+    async def every(
+        request: Request,
+        response: Response,
+        user: OfUser = None,
+        status: Annotated[
+            str | None, Query(pattern=WORD, description="In which state, as `status` of a job shows it.")
+        ] = None,
+        name: Annotated[
+            str | None, Query(pattern=WORD, description="Of which kind; `webhook`: those that tell of others' ends.")
+        ] = None,
+        cursor: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
+        limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most.")] = USUAL,
+    ) -> Jobs:
+        """The newest first, page after page."""
+        response.headers.update(HEADERS)
+        visitor = await desk.door.person(request)
+        of = whose.looking_at(visitor, user)
+        below = None if cursor is None else place_in(cursor)
+        return await desk.page(visitor, Wanted(limit + 1, of, status, name, below))
+
+    async def one(request: Request, response: Response, job_id: JobId) -> Job:
+        """How it stands."""
+        response.headers.update(HEADERS)
+        return job_shapes.shown((await desk.found(request, job_id))[1])
+
     routes.add_api_route("/jobs", every, methods=["GET"], responses=answers(BadQuery, NotTheirs))
     routes.add_api_route("/jobs/{job_id}", one, methods=["GET"], responses=answers(BadQuery, JobMissing))
+
+
+def mount_actions(routes: APIRouter, desk: Desk) -> None:
     for verb, act in ACTIONS.items():
         routes.add_api_route(
             f"/jobs/{{job_id}}/{verb}",
@@ -119,6 +127,14 @@ def router(own: Own, jobs: StudioJobs, watch: JobWatch, door: Door) -> APIRouter
             responses=answers(BadQuery, JobMissing, WrongMoment),
             name=verb,
         )
+
+
+def mount_watching(routes: APIRouter, desk: Desk) -> None:
+    async def events(request: Request, job_id: JobId) -> StreamingResponse:
+        """Its status and its progress, at once and whenever they change, until it has ended."""
+        _, row = await desk.found(request, job_id)
+        return Following(desk.watched(row["id"], partial(desk.door.known, request)))
+
     routes.add_api_route(
         "/jobs/{job_id}/events",
         events,
@@ -126,7 +142,6 @@ def router(own: Own, jobs: StudioJobs, watch: JobWatch, door: Door) -> APIRouter
         response_class=StreamingResponse,
         responses={**EVENTS, **answers(BadQuery, JobMissing, StreamsFull)},
     )
-    return routes
 
 
 MAKING = (BadQuery, BodyTooLarge, NotTheirs, ConversationMissing, JobMissing, KeyReused, OpenJobsFull)

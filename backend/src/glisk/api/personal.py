@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import Header
+from fastapi import Header, Query
 
 from glisk.api import refusal
 from glisk.errors import (
@@ -31,6 +31,7 @@ IdempotencyKey: TypeAlias = Annotated[
     str | None,
     Header(max_length=LONGEST_KEY, description="Sent again with the same key and body, the same job comes back."),
 ]
+OfUser: TypeAlias = Annotated[str | None, Query(description="Whose: for an operator. A user sees their own.")]
 
 
 def answers(*errors: type[GliskError]) -> dict[int | str, dict[str, Any]]:

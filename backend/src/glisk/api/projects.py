@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -13,7 +14,7 @@ from glisk.api import bodies, cursors, edits, forms, project_shapes, whose
 from glisk.api.asking import Asked
 from glisk.api.edits import Wish
 from glisk.api.events import Following
-from glisk.api.personal import HEADERS, IdempotencyKey, answers
+from glisk.api.personal import HEADERS, IdempotencyKey, OfUser, answers
 from glisk.api.project_desk import FILE, Desk, NewProject
 from glisk.api.project_shapes import Editing, Projects
 from glisk.api.project_watch import ProjectWatch
@@ -31,6 +32,8 @@ from glisk.repositories import removing
 from glisk.repositories.project_repository import Place, Project
 
 MOST, USUAL = 200, 50  # projects on a page
+ALL, ONE = "/projects", "/projects/{project_id}"
+Show: TypeAlias = Callable[[Project], project_shapes.Project]
 ProjectId = Annotated[UUID, Path(description="As POST /projects gave it.", examples=[project_shapes.PROJECT_ID])]
 NEW = {"originalImageUrl": "data:image/png;base64,iVBORw0KGgo…", "projectType": "existing"}
 EVENTS: dict[int | str, dict[str, Any]] = {
@@ -49,24 +52,36 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 def router(desk: Desk, watch: ProjectWatch) -> APIRouter:
     routes = APIRouter(tags=["projects"], route_class=Asked)
     show = partial(project_shapes.shown, address=desk.settings.address)
+    mount_making(routes, desk, show)
+    mount_reading(routes, desk, show)
+    mount_removing(routes, desk)
+    mount_watching(routes, desk, watch)
+    mount_editing(routes, desk)
+    return routes
 
+
+def mount_making(routes: APIRouter, desk: Desk, show: Show) -> None:
     async def make(request: Request, response: Response) -> project_shapes.Project:
         """A picture to work on: written out, at an address, or as a file."""
         response.headers.update(HEADERS)
         project_id = await desk.make(request)
         return show((await desk.projects.some([project_id]))[0] or missing())
 
+    routes.add_api_route(ALL, make, methods=["POST"], status_code=201, openapi_extra=described(), responses=MAKING)
+
+
+def mount_reading(routes: APIRouter, desk: Desk, show: Show) -> None:
     async def every(
         request: Request,
         response: Response,
-        user: Annotated[str | None, Query(description="Whose: for an operator. A user sees their own.")] = None,
+        user: OfUser = None,
         cursor: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
         limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most.")] = USUAL,
     ) -> Projects:
         """The newest first, page after page."""
         response.headers.update(HEADERS)
         visitor = await desk.door.person(request)
-        of = whose.acting_for(visitor, user) if user or visitor.user_id else None
+        of = whose.looking_at(visitor, user)
         below = None if cursor is None else place_in(cursor)
         found = await desk.projects.page(visitor.user_id, of, below, limit + 1)
         following = cursor_of(found[limit - 1]) if len(found) > limit else None
@@ -77,12 +92,21 @@ def router(desk: Desk, watch: ProjectWatch) -> APIRouter:
         response.headers.update(HEADERS)
         return show((await desk.found(request, project_id))[1])
 
+    routes.add_api_route(ALL, every, methods=["GET"], responses=answers(BadQuery, NotTheirs))
+    routes.add_api_route(ONE, one, methods=["GET"], responses=answers(BadQuery, ProjectMissing))
+
+
+def mount_removing(routes: APIRouter, desk: Desk) -> None:
     async def remove(request: Request, project_id: ProjectId) -> Response:
         """With its edits; one that is worked on is stopped."""
         visitor, project = await desk.found(request, project_id)
         await removing.remove(desk.projects.own.link, "project", project.project_id, visitor.name)
         return Response(status_code=204, headers=HEADERS)
 
+    routes.add_api_route(ONE, remove, methods=["DELETE"], status_code=204, responses=answers(BadQuery, ProjectMissing))
+
+
+def mount_watching(routes: APIRouter, desk: Desk, watch: ProjectWatch) -> None:
     async def events(
         request: Request,
         project_id: ProjectId,
@@ -92,6 +116,16 @@ def router(desk: Desk, watch: ProjectWatch) -> APIRouter:
         await desk.found(request, project_id)
         return Following(watch.watched(project_id, last_event_id, partial(desk.door.person, request)))
 
+    routes.add_api_route(
+        f"{ONE}/events",
+        events,
+        methods=["GET"],
+        response_class=StreamingResponse,
+        responses={**EVENTS, **answers(BadQuery, ProjectMissing, StreamsFull)},
+    )
+
+
+def mount_editing(routes: APIRouter, desk: Desk) -> None:
     async def edit(
         request: Request,
         response: Response,
@@ -101,20 +135,6 @@ def router(desk: Desk, watch: ProjectWatch) -> APIRouter:
         response.headers.update(HEADERS)
         return Editing(job_id=await desk.edit(request, idempotency_key))
 
-    all, single = "/projects", "/projects/{project_id}"
-    routes.add_api_route(all, make, methods=["POST"], status_code=201, openapi_extra=described(), responses=MAKING)
-    routes.add_api_route(all, every, methods=["GET"], responses=answers(BadQuery, NotTheirs))
-    routes.add_api_route(single, one, methods=["GET"], responses=answers(BadQuery, ProjectMissing))
-    routes.add_api_route(
-        single, remove, methods=["DELETE"], status_code=204, responses=answers(BadQuery, ProjectMissing)
-    )
-    routes.add_api_route(
-        f"{single}/events",
-        events,
-        methods=["GET"],
-        response_class=StreamingResponse,
-        responses={**EVENTS, **answers(BadQuery, ProjectMissing, StreamsFull)},
-    )
     routes.add_api_route(
         "/generate-image",
         edit,
@@ -123,7 +143,6 @@ def router(desk: Desk, watch: ProjectWatch) -> APIRouter:
         openapi_extra=bodies.described(Wish, example=edits.EXAMPLE),
         responses=answers(BadQuery, BodyTooLarge, ProjectMissing, KeyReused, OpenJobsFull, StorageDown),
     )
-    return routes
 
 
 MAKING = answers(BadQuery, BodyTooLarge, NotTheirs, StorageDown)

@@ -19,7 +19,8 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from glisk.api import refusal
-from glisk.errors import DatabaseUnreachable
+from glisk.api.bodies import bytes_of
+from glisk.errors import BodyTooLarge, DatabaseUnreachable
 
 Tell: TypeAlias = Callable[[str], Awaitable[None]]
 Wake: TypeAlias = Callable[[], Awaitable[None]]
@@ -82,22 +83,13 @@ def route(
     )
     async def webhook(request: Request) -> Response:
         """For the provider: what it signs makes Glisk look at once."""
-        body = await body_of(request)
-        if body is None:
+        try:
+            body = await bytes_of(request, LARGEST)
+        except BodyTooLarge:
             return Response(status_code=413)
         return Response(status_code=await hear(body) if is_theirs(request.headers, body) else 401)
 
     return routes
-
-
-async def body_of(request: Request) -> bytes | None:
-    """None: too large to be one."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST:
-            return None
-    return bytes(body)
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:

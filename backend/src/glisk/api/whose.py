@@ -20,6 +20,11 @@ def acting_for(visitor: Visitor, given: str | None) -> str:
     return visitor.user_id if given is None and visitor.user_id is not None else checked(visitor, given or "")
 
 
+def looking_at(visitor: Visitor, given: str | None) -> str | None:
+    """Whose things are listed? A user's own; for an operator everybody's, unless they name one."""
+    return acting_for(visitor, given) if given or visitor.user_id else None
+
+
 def checked(visitor: Visitor, given: str) -> str:
     if visitor.user_id is not None and given != visitor.user_id:
         raise NotTheirs

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from glisk.dev.standins import running
+from glisk.dev.standins.base import Standin
 from glisk.dev.standins.kubo import Kubo
 from glisk.dev.standins.openai import OpenAI
 from glisk.dev.standins.pinata import Pinata
@@ -42,36 +44,37 @@ def replicate(
     asyncio.run(running.until_stopped(standin, listeners))
 
 
+Port: TypeAlias = Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where it listens.")]
+
+
 @app.command()
-def pinata(port: Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where it listens.")] = 8910) -> None:
+def pinata(port: Port = 8910) -> None:
     """Play Pinata's v3 API: files are taken as CARs and checked, and forgotten with it."""
-    listeners = [listening(port)]
-    (url,) = running.urls(listeners)
-    typer.echo(f"Pinata's stand-in is at {url} (Ctrl-C stops). To use it:\n")
-    typer.echo(f"  GLISK_PINATA_URL={url}\n  GLISK_PINATA_UPLOAD_URL={url}\n  GLISK_PINATA_JWT={KEY}\n")
-    typer.echo(f"What it was asked: {url}/__log   What it has: {url}/__pins")
-    asyncio.run(running.until_stopped(Pinata(), listeners))
+    wanted = {"GLISK_PINATA_URL": "{url}", "GLISK_PINATA_UPLOAD_URL": "{url}", "GLISK_PINATA_JWT": KEY}
+    play("Pinata", Pinata(), port, wanted, "What it has: {url}/__pins")
 
 
 @app.command()
-def kubo(port: Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where it listens.")] = 8920) -> None:
+def kubo(port: Port = 8920) -> None:
     """Play the RPC of a Kubo node: files are taken as CARs and checked, and forgotten with it."""
-    listeners = [listening(port)]
-    (url,) = running.urls(listeners)
-    typer.echo(f"Kubo's stand-in is at {url} (Ctrl-C stops). To use it:\n\n  GLISK_KUBO_URL={url}\n")
-    typer.echo(f"What it was asked: {url}/__log   What it has: {url}/__pins")
-    asyncio.run(running.until_stopped(Kubo(), listeners))
+    play("Kubo", Kubo(), port, {"GLISK_KUBO_URL": "{url}"}, "What it has: {url}/__pins")
 
 
 @app.command()
-def openai(port: Annotated[int, typer.Option(min=1, max=LARGEST_PORT, help="Where it listens.")] = 8930) -> None:
+def openai(port: Port = 8930) -> None:
     """Play OpenAI's API: edits come back as patterns, a chat says what it was told, and none costs anything."""
+    wanted = {"GLISK_OPENAI_URL": "{url}", "GLISK_OPENAI_API_KEY": "sk-standin"}
+    play("OpenAI", OpenAI(), port, wanted, "What it would have charged: {url}/__charges")
+
+
+def play(name: str, standin: Standin[Any], port: int, wanted: Mapping[str, str], shows: str) -> None:
+    """At one address, until it is told to stop. `wanted`: the settings with which Glisk uses it."""
     listeners = [listening(port)]
     (url,) = running.urls(listeners)
-    typer.echo(f"OpenAI's stand-in is at {url} (Ctrl-C stops). To use it:\n")
-    typer.echo(f"  GLISK_OPENAI_URL={url}\n  GLISK_OPENAI_API_KEY=sk-standin\n")
-    typer.echo(f"What it was asked: {url}/__log   What it would have charged: {url}/__charges")
-    asyncio.run(running.until_stopped(OpenAI(), listeners))
+    typer.echo(f"{name}'s stand-in is at {url} (Ctrl-C stops). To use it:\n")
+    typer.echo("".join(f"  {setting}={value.format(url=url)}\n" for setting, value in wanted.items()))
+    typer.echo(f"What it was asked: {url}/__log   {shows.format(url=url)}")
+    asyncio.run(running.until_stopped(standin, listeners))
 
 
 def listening(port: int) -> socket.socket:

@@ -26,7 +26,8 @@ def editor(settings: Settings) -> Editor:
 
 
 def openai(settings: Settings, **further: Any) -> Editor:
-    from glisk.providers.openai.editor import OpenAIEditor, Terms
+    from glisk.providers.openai.editor import OpenAIEditor
+    from glisk.providers.openai.reaching import Terms
 
     terms: dict[str, Any] = {
         "url": settings.openai_url,

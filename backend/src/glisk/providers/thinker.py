@@ -62,7 +62,8 @@ def thinker(settings: Settings, **further: Any) -> Answerer[Task]:
 
 
 def chat(settings: Settings, **further: Any) -> Answerer[Task]:
-    from glisk.providers.openai.chat import Chat, Terms
+    from glisk.providers.openai.chat import Chat
+    from glisk.providers.openai.reaching import Terms
 
     price = price_of(model(settings), chosen.own_prices(settings))
     place = settings.llm_url or OFFICIAL

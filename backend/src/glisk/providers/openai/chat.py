@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,22 +14,12 @@ from glisk.errors import Refused
 from glisk.providers.answerer import Answer
 from glisk.providers.openai import classify
 from glisk.providers.openai.classify import Voice
+from glisk.providers.openai.reaching import Terms, client
 from glisk.providers.port import Receipt
-from glisk.providers.prices import Price
 from glisk.providers.thinker import OFFICIAL, Task
 
 PATH = "/v1/chat/completions"
-REACH_S = 10.0
 VOICE = Voice("The language model", "question")
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    url: str
-    key: str = field(repr=False)
-    model: str
-    price: Price | None = None
-    patience: timedelta = timedelta(minutes=5)
 
 
 class Message(Struct):
@@ -61,12 +49,7 @@ class Chat:
     def __init__(self, terms: Terms) -> None:
         self.terms, self.model = terms, terms.model
         self.patience_s = terms.patience.total_seconds()
-        self.client = httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {terms.key}"} if terms.key else {},
-            timeout=httpx.Timeout(self.patience_s, connect=min(self.patience_s, REACH_S)),
-            # A kept connection that the server has ended meanwhile looks like a question whose answer was lost.
-            limits=httpx.Limits(max_keepalive_connections=0),
-        )
+        self.client = client(terms)
 
     def words(self, question: Task) -> str:
         return question.words()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
-from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TypeAlias
 
 import httpx
@@ -19,22 +17,12 @@ from glisk.providers.editor import Edit, Edited
 from glisk.providers.openai import classify
 from glisk.providers.openai.canvas import Canvas, canvas_for
 from glisk.providers.openai.prices import charged, usage_in
-from glisk.providers.prices import Price
+from glisk.providers.openai.reaching import Terms, client
 
 PATH = "/v1/images/edits"
 NAME = "openai"
-REACH_S = 10.0
 TRUE_TO_DETAIL = ("gpt-image-1", "gpt-image-1.5")  # the others refuse the parameter
 File: TypeAlias = tuple[str, tuple[str, bytes, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    url: str
-    key: str = field(repr=False)
-    model: str
-    price: Price | None = None
-    patience: timedelta = timedelta(minutes=5)  # it may take two
 
 
 class OpenAIEditor:
@@ -43,13 +31,7 @@ class OpenAIEditor:
     def __init__(self, terms: Terms) -> None:
         self.terms, self.model = terms, terms.model
         self.patience_s = terms.patience.total_seconds()
-        self.client = httpx.AsyncClient(
-            base_url=terms.url,
-            headers={"Authorization": f"Bearer {terms.key}"},
-            timeout=httpx.Timeout(self.patience_s, connect=min(self.patience_s, REACH_S)),
-            # A kept connection that the server has ended meanwhile looks like an order whose answer was lost.
-            limits=httpx.Limits(max_keepalive_connections=0),
-        )
+        self.client = client(terms)
 
     async def edit(self, edit: Edit) -> Edited:
         canvas = canvas_for(edit.base.size)
