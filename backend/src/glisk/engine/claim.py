@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from glisk.engine.decide import Row, Verdict
+from glisk.engine.decide import Verdict
 from glisk.engine.link import Link
 from glisk.engine.options import own_backoff
-from glisk.engine.workflow import Workflow, WorkTable
+from glisk.engine.workflow import Backoff, Workflow, WorkTable
 
 Fence: TypeAlias = tuple[int, int]  # an id and its epoch: which claim is meant, of the several a row may have had
 
@@ -79,13 +79,35 @@ class Claim:
             self.is_lost = True
             self.task.cancel()
 
-    def as_row(self) -> Row:
-        row, step, table = self.row, self.workflow.steps[self.waiting], self.workflow.table
-        spent = row[step.attempts] if step.attempts else 0
-        used = self.noted.get(step.attempts, 0) if step.attempts else 0
-        opts = row[table.options] if table.options else None
-        most, backoff = row["max_attempts"] if table.options else None, own_backoff(opts) if opts else None
-        return Row(self.id, self.epoch, row["status"], self.waiting, row["retry_count"], spent, used, most, backoff)
+    # What is decided by, looked up when it is asked for: most claims are done, and nothing more is asked.
+
+    @property
+    def status(self) -> str:
+        return str(self.row["status"])
+
+    @property
+    def retry_count(self) -> int:
+        return int(self.row["retry_count"])
+
+    @property
+    def spent(self) -> int:
+        budget = self.workflow.steps[self.waiting].attempts
+        return int(self.row[budget]) if budget else 0
+
+    @property
+    def used(self) -> int:
+        budget = self.workflow.steps[self.waiting].attempts
+        return int(self.noted.get(budget, 0)) if budget else 0
+
+    @property
+    def max_attempts(self) -> int | None:
+        most: int | None = self.row["max_attempts"] if self.workflow.table.options else None
+        return most
+
+    @property
+    def backoff(self) -> Backoff | None:
+        options = self.workflow.table.options
+        return own_backoff(self.row[options]) if options and self.row[options] else None
 
 
 def by_table(claims: Iterable[Claim]) -> dict[WorkTable, list[Claim]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from glisk.engine import store, wakeup
-from glisk.engine.decide import NOTHING, storable
+from glisk.engine.decide import storable
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch
@@ -26,7 +26,7 @@ class Move(Struct, frozen=True):
     error: str | None = None
     was: str | None = None
     reason: str | None = None
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def move(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from glisk.engine.workflow import FAILED, REVIEW, Backoff, Step, Workflow
@@ -17,13 +16,35 @@ Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
 
 
-class Row(Struct, frozen=True):
+class Held(Protocol):
     """What the engine knows of a claimed row: which, under which fence, from which waiting state, how often it failed, and
     the limits it has of its own. `spent`: of its budget, before this claim; `used`: as noted during it."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def waiting(self) -> str: ...
+    @property
+    def retry_count(self) -> int: ...
+    @property
+    def spent(self) -> int: ...
+    @property
+    def used(self) -> int: ...
+    @property
+    def max_attempts(self) -> int | None: ...
+    @property
+    def backoff(self) -> Backoff | None: ...
+
+
+class Row(Struct, frozen=True):
+    """A held row of which these values are known and no more."""
 
     id: int
     epoch: int
@@ -50,7 +71,7 @@ class Closing(Struct, frozen=True):
 class Done(Struct, frozen=True):
     """The step succeeded; its facts go onto the row."""
 
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
     closes: Closing | None = None
 
 
@@ -60,7 +81,7 @@ class Retry(Struct, frozen=True):
     error: str
     category: str = "transient"
     after: timedelta | None = None
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
     closes: Closing | None = None
 
 
@@ -86,7 +107,7 @@ class Fail(Struct, frozen=True):
     """The step failed for good."""
 
     error: str
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
     closes: Closing | None = None
 
 
@@ -94,7 +115,7 @@ class Review(Struct, frozen=True):
     """Done, as far as the step can tell, but a person must look before it goes on."""
 
     reason: str
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
     closes: Closing | None = None
 
 
@@ -108,20 +129,20 @@ class Transition(Struct, frozen=True):
     is_final: bool
     retry_count: int = 0
     delay: timedelta | None = None
-    facts: Mapping[str, Any] = NOTHING
+    facts: Mapping[str, Any] = field(default_factory=dict)
     closes: Closing | None = None
 
 
-def decide(workflow: Workflow, row: Row, verdict: Verdict, *, jitter: float = 0.0) -> Transition:
+def decide(workflow: Workflow, row: Held, verdict: Verdict, *, jitter: float = 0.0) -> Transition:
     to = concluded(workflow, row, verdict, jitter)
     return to if verdict.closes is None else replace(to, closes=verdict.closes)
 
 
-def concluded(workflow: Workflow, row: Row, verdict: Verdict, jitter: float) -> Transition:
+def concluded(workflow: Workflow, row: Held, verdict: Verdict, jitter: float) -> Transition:
     step, error = workflow.steps[row.waiting], workflow.table.error
     match verdict:
-        case Done(facts):
-            return Transition(step.success, workflow.is_final(step.success), facts={**facts, error: None})
+        case Done():  # by far the most: what a pattern would take out of it is looked up instead
+            return Transition(step.success, workflow.is_final(step.success), facts={**verdict.facts, error: None})
         case Fail(message, facts):
             return Transition(FAILED, True, row.retry_count, facts={**facts, error: storable(message)})
         case Retry():
@@ -139,13 +160,13 @@ def concluded(workflow: Workflow, row: Row, verdict: Verdict, jitter: float) -> 
             assert_never(verdict)
 
 
-def within_budget(step: Step, row: Row) -> dict[str, int]:
+def within_budget(step: Step, row: Held) -> dict[str, int]:
     """What used its last attempt in this claim and must wait all the same gets one claim more, as after a crash."""
     most = row.max_attempts or step.max_attempts
     return {step.attempts: most - 1} if step.attempts and most and row.used >= most else {}
 
 
-def retried(workflow: Workflow, step: Step, row: Row, verdict: Retry, jitter: float) -> Transition:
+def retried(workflow: Workflow, step: Step, row: Held, verdict: Retry, jitter: float) -> Transition:
     failures = min(row.retry_count + step.count_failure, COUNT_LIMIT)
     most = row.max_attempts or step.max_attempts
     spent = min(row.spent + 1, most or COUNT_LIMIT) if step.attempts else failures

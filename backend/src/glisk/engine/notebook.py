@@ -32,7 +32,7 @@ class Notebook:
         return shortest(self.links)
 
     async def write(self, claim: Claim, facts: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> bool:
-        terms = (claim.workflow.table, claim.as_row(), facts, self.worker, event)
+        terms = (claim.workflow.table, claim, facts, self.worker, event)
         written = await persistently(lambda: store.note(self.link.fetch, *terms), "note")
         if not written:
             self.on_lost({claim.fence})

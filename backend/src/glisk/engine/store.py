@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from glisk.engine.decide import Row, Transition
+from glisk.engine.decide import Held, Transition
 from glisk.engine.statements import statement
 from glisk.engine.workflow import Workflow, WorkTable
 
@@ -19,7 +19,7 @@ encode = msgspec.json.Encoder().encode
 # How a statement is run, text first, then its parameters: the `fetch` of an asyncpg connection, or the same over a session.
 Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
 Floor: TypeAlias = tuple[int, datetime | None]  # a priority, and since when its rows must be ready
-Decided: TypeAlias = tuple[Row, Transition]
+Decided: TypeAlias = tuple[Held, Transition]
 Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, failures, whether it ends, which facts
 
 
@@ -71,10 +71,10 @@ async def settle(
     for shape, group in by_shape(decided).items():
         rows, transitions = zip(*group, strict=True)
         ids, epochs = [row.id for row in rows], [row.epoch for row in rows]
-        common, delays = shape[:4], [to.delay for to in transitions]
-        facts = [column(table, name, [to.facts[name] for to in transitions]) for name in shape[4]]
+        delays = sparse([to.delay for to in transitions])
+        facts = [sparse(column(table, name, [to.facts[name] for to in transitions])) for name in shape[4]]
         sql = statement("settle", table, shape[4])
-        (written,) = await fetch(sql, ids, epochs, delays, *common, actor, with_parents, *facts)
+        (written,) = await fetch(sql, ids, epochs, delays, *shape[:4], actor, with_parents, *facts)
         settled.update(dict.fromkeys(written["ids"] or (), False))
         settled.update(dict.fromkeys(written["releasing"] or (), True))
     return settled
@@ -87,6 +87,11 @@ def by_shape(decided: Iterable[Decided]) -> dict[Shape, list[Decided]]:
         row, to = pair
         groups[row.status, to.status, to.retry_count, to.is_final, tuple(to.facts)].append(pair)
     return groups
+
+
+def sparse(values: list[Any]) -> list[Any] | None:
+    """None for an array of nothing else: beside longer ones an unnest fills up what is missing."""
+    return None if values.count(None) == len(values) else values
 
 
 def values(table: WorkTable, facts: Mapping[str, Any]) -> list[Any]:
@@ -109,7 +114,7 @@ def column(table: WorkTable, name: str, values: list[Any]) -> list[Any]:
 async def note(
     fetch: Fetch,
     table: WorkTable,
-    row: Row,
+    row: Held,
     facts: Mapping[str, Any],
     actor: str,
     event: Mapping[str, Any] | None = None,

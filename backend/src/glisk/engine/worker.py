@@ -48,6 +48,10 @@ class Station:
     is_held_up: bool = False
     burst: Burst = field(default_factory=Burst)
 
+    def work(self, claim: Claim) -> Awaitable[Verdict]:
+        deadline = self.workflow.steps[self.waiting].deadline
+        return within(deadline, self.processor.run(claim)) if deadline else self.processor.run(claim)
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -191,30 +195,25 @@ class Worker:
         claim.task = self.loop.create_task(self.work_on(station, claim))
 
     async def work_on(self, station: Station, claim: Claim) -> None:
-        verdict = await self.verdict_on(station, claim)
+        try:
+            verdict = await station.work(claim)
+            if station.processor.lane:
+                await self.tell_lane(station.processor.lane, verdict)
+        except asyncio.CancelledError as error:
+            is_ours = self.stopping.is_set() or claim.is_lost
+            verdict = Wait() if is_ours else unexpected(error, claim)  # no attempt is used, unless it cancelled itself
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            verdict = unexpected(error, claim)
+        self.conclude(claim, verdict)
+
+    def conclude(self, claim: Claim, verdict: Verdict) -> None:
         if claim.is_lost:
             self.forget(claim.fence)
             self.work.set()
         else:
-            self.settler.put(station.workflow.table, decided(claim, verdict))
-
-    async def verdict_on(self, station: Station, claim: Claim) -> Verdict:
-        deadline = station.workflow.steps[station.waiting].deadline
-        try:
-            verdict = await (
-                within(deadline, station.processor.run(claim)) if deadline else station.processor.run(claim)
-            )
-            if station.processor.lane:
-                await self.tell_lane(station.processor.lane, verdict)
-            return verdict
-        except asyncio.CancelledError as error:
-            if self.stopping.is_set() or claim.is_lost:
-                return Wait()  # no attempt is used
-            return unexpected(error, claim)  # it cancelled itself
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:
-            return unexpected(error, claim)
+            self.settler.put(claim.workflow.table, decided(claim, verdict))
 
     async def tell_lane(self, lane: str, verdict: Verdict) -> None:
         link = self.notebook.link
@@ -338,13 +337,13 @@ async def within(deadline: timedelta, work: Awaitable[Verdict]) -> Verdict:
 
 def decided(claim: Claim, verdict: Verdict) -> Decided:
     """What a processor returns is not to be trusted: nonsense is a failure like any other, and must not be left lying."""
-    row, jitter = claim.as_row(), 0.0 if isinstance(verdict, Done) else random.random()
+    jitter = 0.0 if isinstance(verdict, Done) else random.random()
     try:
         if not isinstance(verdict, Verdict):
             raise TypeError(f"a processor returns Done, Retry, Wait, Hold or Fail, not {verdict!r}")
-        return row, decide(claim.workflow, row, verdict, jitter=jitter)
+        return claim, decide(claim.workflow, claim, verdict, jitter=jitter)
     except Exception as error:
-        return row, decide(claim.workflow, row, unexpected(error, claim), jitter=jitter)
+        return claim, decide(claim.workflow, claim, unexpected(error, claim), jitter=jitter)
 
 
 def unexpected(error: BaseException, claim: Claim) -> Verdict:
