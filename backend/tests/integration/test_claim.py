@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.claim import cost
 from glisk.engine import store
-from glisk.engine.burst import Burst
+from glisk.engine.burst import ROUNDED_S, Burst
 from glisk.engine.decide import Row, Transition
 from glisk.workflows import TOKEN, TOKENS
 from tests.builders import IMAGE, MANY_TOKENS
@@ -36,7 +36,7 @@ async def test_eight_claimers_never_share_a_token(limit: int, database_url: str,
     ids = [row["id"] for rows in taken for row in rows]
     assert len(ids) == len(set(ids)) == 2000
     for rows in taken:
-        order = [(-row["priority"], row["ready_at"], row["id"]) for row in rows]
+        order = [(-row["priority"], row["ready_since"], row["id"]) for row in rows]
         assert order == sorted(order), "first in, first out within a priority, for every claimer"
 
 
@@ -60,7 +60,7 @@ async def test_a_burst_goes_on_where_it_was_and_higher_priorities_still_come_fir
     burst = Burst()
     first = await take(floor=burst.floor())
     burst.goes_on(first, 3)
-    assert burst.floor() == (first[-1]["priority"], first[-1]["ready_at"])
+    assert burst.floor() == (first[-1]["priority"], first[-1]["ready_since"] - ROUNDED_S)
     await connection.execute("UPDATE tokens_s0 SET not_before = '2000-01-01', priority = 9 WHERE token_id = 9")
     await connection.execute("UPDATE tokens_s0 SET not_before = '2000-01-01' WHERE token_id = 8")
     second = await take(floor=burst.floor())

@@ -15,7 +15,7 @@ from glisk.engine.statements import statement
 from glisk.workflows import JOBS, TOKENS
 from tests.engines import ONE_STEP, enqueue
 
-CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30), -1, None)
+CLAIM = (ONE_STEP.name, "pending", 100, "only", "w", timedelta(seconds=30), -1, 0.0)
 DRAINED = """UPDATE jobs SET status = 'completed', finished_at = now(), epoch = epoch + 2"""
 
 
@@ -58,15 +58,15 @@ def scans(top: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
-async def test_a_claim_walks_the_open_index(state: str, connection: Any, planner: Any) -> None:
+async def test_a_claim_walks_the_index_of_what_waits(state: str, connection: Any, planner: Any) -> None:
     await prepare(connection, state)
     found = set(scans(await plan(planner, statement("claim", JOBS), *CLAIM)))
-    assert ("Index Scan", "jobs_open") in found
+    assert ("Index Scan", "jobs_waiting") in found
     assert ("Seq Scan", "") not in found or state == "fresh"  # a table of a few pages is read whole, and rightly
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
-async def test_a_claim_in_a_lane_counts_and_takes_along_the_open_index(
+async def test_a_claim_in_a_lane_counts_along_the_index_of_what_is_at_work(
     state: str, connection: Any, planner: Any
 ) -> None:
     await prepare(connection, state)
@@ -77,7 +77,7 @@ async def test_a_claim_in_a_lane_counts_and_takes_along_the_open_index(
     text = statement("claim_in_lane", JOBS, counted=(JOBS, TOKENS))
     nodes = [*walk(await plan(planner, text, *CLAIM[:6], "provider"))]
     counted = next(node for node in nodes if node.get("Subplan Name", "").startswith("CTE granted"))
-    assert set(scans(counted)) <= {("Index Scan", "jobs_open"), ("Index Only Scan", "jobs_open")}
+    assert set(scans(counted)) <= {("Index Scan", "jobs_leased"), ("Index Only Scan", "jobs_leased")}
     assert ("Seq Scan", "") not in set(scans(nodes[0])) or state == "fresh"
 
 

@@ -79,6 +79,19 @@ class Work(SQLModel):
     finished_at: datetime | None = column(Instant)
 
 
+def work_indexes(name: str) -> tuple[Index, ...]:
+    """Of what waits, of what is at work, and of what was at work when its process died, twice."""
+    waits, suspect = text("finished_at IS NULL AND leased_by IS NULL"), text("finished_at IS NULL AND reclaims >= 2")
+    return (
+        Index(
+            *(f"{name}_waiting", "workflow", "status", "priority", "ready_at", "id"),
+            postgresql_where=waits,
+        ),
+        Index(f"{name}_leased", "workflow", "status", "id", postgresql_where=text("leased_by IS NOT NULL")),
+        Index(f"{name}_suspect", "workflow", "status", postgresql_where=suspect),
+    )
+
+
 class Author(SQLModel, table=True):
     __tablename__ = "authors"
 
@@ -93,11 +106,7 @@ class Token(Work, table=True):
     __tablename__ = "tokens_s0"
     __table_args__: ClassVar[Any] = (
         UniqueConstraint("id", name="tokens_s0_id_key"),
-        Index(
-            *("tokens_open", "workflow", "status", "priority", "ready_at", "id"),
-            postgresql_where=text("finished_at IS NULL"),
-        ),
-        Index("tokens_suspect", "workflow", "status", postgresql_where=text("finished_at IS NULL AND reclaims >= 2")),
+        *work_indexes("tokens"),
         Index("tokens_status", "status", "id"),
         Index("tokens_author", "author_id", "id"),
         Index("tokens_image", "image_key", postgresql_where=text("image_key IS NOT NULL")),
@@ -202,16 +211,12 @@ class Event(SQLModel, table=True):
 class Job(Work, table=True):
     __tablename__ = "jobs"
     __table_args__: ClassVar[Any] = (
-        Index(
-            *("jobs_open", "workflow", "status", "priority", "ready_at", "id"),
-            postgresql_where=text("finished_at IS NULL"),
-        ),
+        *work_indexes("jobs"),
         Index(
             *("jobs_unique", "unique_key"),
             unique=True,
             postgresql_where=text("unique_key IS NOT NULL AND finished_at IS NULL"),
         ),
-        Index("jobs_suspect", "workflow", "status", postgresql_where=text("finished_at IS NULL AND reclaims >= 2")),
         Index("jobs_user", "user_id", "created_at", postgresql_where=text("user_id IS NOT NULL")),
         Index(
             "jobs_conversation", "conversation_id", "created_at", postgresql_where=text("conversation_id IS NOT NULL")

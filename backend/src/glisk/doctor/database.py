@@ -20,25 +20,26 @@ from glisk.workflows import WORKFLOWS
 
 CHANNEL = "glisk_doctor"
 SKEW_S = 2.0
-# What is at work is found along the index of what is open, state by state.
+# What is at work has an index of its own, state by state.
 STALE = """
     SELECT count(*) AS n, array_agg(DISTINCT leased_by) AS workers FROM unnest($1::text[], $2::text[]) AS s(workflow, active)
     CROSS JOIN LATERAL (
-      (SELECT leased_by, leased_until FROM tokens_s0 WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-       ORDER BY priority, ready_at, id LIMIT 1000)
+      (SELECT leased_by, leased_until FROM tokens_s0 WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+       ORDER BY id LIMIT 1000)
       UNION ALL
-      (SELECT leased_by, leased_until FROM jobs WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-       ORDER BY priority, ready_at, id LIMIT 1000)) AS held
+      (SELECT leased_by, leased_until FROM jobs WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+       ORDER BY id LIMIT 1000)) AS held
     WHERE leased_until < now() - interval '1 minute'"""
-# The index is walked from one status to the next: a million tokens have a dozen.
+# The index of what waits is walked from one status to the next: a million tokens have a dozen. What is at work is few.
 STATUSES = """
     WITH RECURSIVE known AS (
-      (SELECT workflow, status FROM {table} WHERE finished_at IS NULL ORDER BY workflow, status LIMIT 1)
+      (SELECT workflow, status FROM {table} WHERE finished_at IS NULL AND leased_by IS NULL ORDER BY workflow, status LIMIT 1)
       UNION ALL
       SELECT n.workflow, n.status FROM known k CROSS JOIN LATERAL (
-        SELECT workflow, status FROM {table} WHERE finished_at IS NULL AND (workflow, status) > (k.workflow, k.status)
+        SELECT workflow, status FROM {table}
+        WHERE finished_at IS NULL AND leased_by IS NULL AND (workflow, status) > (k.workflow, k.status)
         ORDER BY workflow, status LIMIT 1) n)
-    SELECT workflow, status FROM known"""
+    SELECT workflow, status FROM known UNION SELECT workflow, status FROM {table} WHERE leased_by IS NOT NULL"""
 LAG = """
     SELECT chain_id, contract_address, GREATEST(head_no - tip_no, 0) AS blocks, halted,
       extract(epoch FROM now() - updated_at)::float8 AS silent FROM chain_cursor ORDER BY chain_id, contract_address"""

@@ -9,6 +9,7 @@ from typing import Any
 from glisk.engine.store import Floor
 
 LONGEST_S = 1.0  # then everything is looked at again: a row may have become ready below the floor
+ROUNDED_S = 0.001  # seconds in a number are not exact: the floor lies a little below
 
 
 class Burst:
@@ -23,4 +24,4 @@ class Burst:
         """Told of every claim. One that was not full ends the burst."""
         if self.floor() is None:
             self.ends_at = time.monotonic() + LONGEST_S
-        self.reached = (rows[-1]["priority"], rows[-1]["ready_at"]) if len(rows) == limit else None
+        self.reached = (rows[-1]["priority"], rows[-1]["ready_since"] - ROUNDED_S) if len(rows) == limit else None

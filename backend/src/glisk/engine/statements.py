@@ -9,10 +9,11 @@ from importlib.resources import files
 
 from glisk.engine.workflow import WorkTable
 
-ROW = ("id", "epoch", "status", "priority", "ready_at", "retry_count")  # what the engine itself reads of a claimed row
+ROW = ("id", "epoch", "status", "priority", "retry_count")  # what the engine itself reads of a claimed row
 FIRST_FACT = {"note": 5, "settle": 10, "control": 9}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
-FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN $8::timestamptz ELSE '-infinity' END"
+WAITS = "finished_at IS NULL AND leased_by IS NULL"  # as the index of what waits says it, or it is not used
+FLOOR = " AND ready_at >= CASE WHEN level.priority = $7 THEN to_timestamp($8::float8) ELSE '-infinity' END"
 TITLE = re.compile(r"^-- (name|part): (\w+) \(.*\)$", re.MULTILINE)
 BLANK = re.compile(r"\{(\w+)\}")
 
@@ -45,6 +46,7 @@ def filled(text: str, blanks: Mapping[str, str]) -> str:
 def blanks_of(table: WorkTable) -> dict[str, str]:
     return {
         "table": table.name,
+        "waits": WAITS,
         "error": table.error,
         "row": ", ".join(f"t.{name}" for name in (*ROW, *table.reads)),
         "budget": table.budget,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -18,13 +18,13 @@ encode = msgspec.json.Encoder().encode
 
 # How a statement is run, text first, then its parameters: the `fetch` of an asyncpg connection, or the same over a session.
 Fetch: TypeAlias = Callable[..., Awaitable[Sequence[Any]]]
-Floor: TypeAlias = tuple[int, datetime | None]  # a priority, and since when its rows must be ready
+Floor: TypeAlias = tuple[int, float]  # a priority, and since when its rows must be ready, in seconds of the epoch
 Decided: TypeAlias = tuple[Held, Transition]
 Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, failures, whether it ends, which facts
 
 
-SOONEST, MOST_URGENT = itemgetter("ready_at", "id"), itemgetter("priority")
-NO_FLOOR: Floor = (-1, None)  # no row has this priority
+SOONEST, MOST_URGENT = itemgetter("ready_since", "id"), itemgetter("priority")
+NO_FLOOR: Floor = (-1, 0.0)  # no row has this priority
 
 
 class Unwritable(Exception):

@@ -9,19 +9,19 @@
 -- Locks the next rows for the caller's transaction, in the order in which claim would take them.
 -- One probe per priority level: a plain ORDER BY priority walks every delayed row of the higher levels.
 -- Suspects, which were at work when their process died, twice, are left out unless asked for: they work alone.
-SELECT r.id FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
-  SELECT id FROM {table}
-  WHERE workflow = $1 AND status = $2 AND finished_at IS NULL AND priority = level.priority AND ready_at <= now(){suspects}{floor}
+SELECT r.id, r.ready_at FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
+  SELECT id, ready_at FROM {table}
+  WHERE workflow = $1 AND status = $2 AND {waits} AND priority = level.priority AND ready_at <= now(){suspects}{floor}
     AND NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = $1)
   ORDER BY ready_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED) r
 LIMIT {limit}
 
 -- part: take (workflow, waiting, limit, active, worker, lease)
--- RETURNING comes in no order: the caller sorts.
+-- RETURNING comes in no order: the caller sorts, by when they became ready, in seconds: a number is read much faster than a time.
 UPDATE {table} t SET status = $4, epoch = t.epoch + 1, leased_by = $5, leased_until = now() + $6,
   not_before = NULL, started_at = now(), updated_at = now()
 FROM picked WHERE t.id = picked.id
-RETURNING {row}
+RETURNING {row}, date_part('epoch', picked.ready_at) AS ready_since
 
 -- name: claim (workflow, waiting, limit, active, worker, lease, floor level, floor)
 -- The floor is where the last full claim of a burst ended: what lies below it was taken, and while somebody holds an old
@@ -40,8 +40,8 @@ SELECT 1 FROM lanes WHERE lane = $1 FOR NO KEY UPDATE
 -- How many of its rows are at work in the steps. Leases are counted, so nothing drifts. ORDER BY .. LIMIT pins the index; a
 -- bare count(*) flips to a scan of the table.
 (SELECT count(*) FROM steps s CROSS JOIN LATERAL (
-    SELECT FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-    ORDER BY priority, ready_at, id LIMIT 10000) x)
+    SELECT FROM {table} WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+    ORDER BY id LIMIT 10000) x)
 
 -- name: claim_in_lane (workflow, waiting, limit, active, worker, lease, lane)
 -- The step itself counts wherever the table says it stands: while its lane changes, old workers and new ones disagree. And
@@ -57,7 +57,7 @@ filled AS MATERIALIZED (
         WHERE lane = $7 AND (held_at IS NULL OR held_until <= statement_timestamp()) AND open_at <= statement_timestamp()) l),
 granted AS (SELECT GREATEST(0, LEAST($3, floor(tokens), max_concurrency - ({live})))::int AS n, tokens, rate FROM filled),
 picked AS MATERIALIZED (
-SELECT id FROM (
+SELECT * FROM (
 {pick}) r LIMIT $3),
 claimed AS (
 {take}),
@@ -72,7 +72,7 @@ SELECT g.n AS granted, GREATEST(0, 1 - (g.tokens - g.n)) / g.rate AS next_in, c.
 SELECT min(extract(epoch FROM r.ready_at - now()))::float8 AS seconds
 FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN generate_series(0, 9) AS level(priority) CROSS JOIN LATERAL (
   SELECT ready_at FROM {table}
-  WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
+  WHERE workflow = s.workflow AND status = s.waiting AND {waits} AND priority = level.priority
     AND ready_at > now() - $3::interval AND ready_at <= now() + $4::interval
   ORDER BY ready_at LIMIT 1) r
 
@@ -85,14 +85,14 @@ CROSS JOIN LATERAL (
   SELECT count(*)::int AS n FROM (
     SELECT FROM generate_series(9, 0, -1) AS level(priority) CROSS JOIN LATERAL (
       SELECT FROM {table}
-      WHERE workflow = s.workflow AND status = s.waiting AND finished_at IS NULL AND priority = level.priority
+      WHERE workflow = s.workflow AND status = s.waiting AND {waits} AND priority = level.priority
         AND ready_at <= now()
       ORDER BY ready_at, id LIMIT $4) r
     LIMIT $4) x) ready
 CROSS JOIN LATERAL (
   SELECT count(*)::int AS n FROM (
-    SELECT leased_by FROM {table} WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-    ORDER BY priority, ready_at, id LIMIT 10000) x WHERE starts_with(leased_by, $5)) live
+    SELECT leased_by FROM {table} WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+    ORDER BY id LIMIT 10000) x WHERE starts_with(leased_by, $5)) live
 ORDER BY s.n
 
 -- name: heartbeat (ids, epochs, lease)
@@ -170,8 +170,8 @@ WITH expired AS MATERIALIZED (
   SELECT t.id, t.leased_by, s.waiting, s.active, s.budget FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) s(workflow, active, waiting, budget)
   CROSS JOIN LATERAL (
     SELECT id, leased_by FROM {table}
-    WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL AND leased_until < now()
-    ORDER BY priority, ready_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED) t),
+    WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL AND leased_until < now()
+    ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED) t),
 judged AS (
   SELECT e.*, CASE
     WHEN t.reclaims >= $5 THEN format('Orphaned %s times', t.reclaims + 1)
@@ -202,9 +202,12 @@ SELECT EXISTS (
 -- name: park (workflow, its statuses, actor)
 -- A row in a status that its workflow does not know would wait for ever and say nothing.
 WITH lost AS MATERIALIZED (
-  SELECT id, status FROM {table}
-  WHERE workflow = $1 AND status <> ALL ($2::text[]) AND finished_at IS NULL AND (leased_by IS NULL OR leased_until < now())
-  ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED),
+  SELECT * FROM (
+    SELECT id, status FROM {table} WHERE workflow = $1 AND status <> ALL ($2::text[]) AND {waits}
+    ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED) waiting
+  UNION ALL SELECT * FROM (
+    SELECT id, status FROM {table} WHERE workflow = $1 AND status <> ALL ($2::text[]) AND leased_by IS NOT NULL AND leased_until < now()
+    ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED) leased),
 parked AS (
   UPDATE {table} t SET status = 'failed', finished_at = now(), epoch = t.epoch + 1, updated_at = now(),
     leased_by = NULL, leased_until = NULL, {error} = left(format('Unknown workflow step: story="%s", status="%s"', t.workflow, lost.status), 1000)

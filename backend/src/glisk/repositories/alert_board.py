@@ -35,12 +35,16 @@ FAILED = """
       LEFT JOIN LATERAL (SELECT from_status FROM events WHERE item_id = t.id AND to_status = 'failed'
                          ORDER BY event_id DESC LIMIT 1) AS e ON true
     GROUP BY 1 ORDER BY 1"""
-# Those that have waited longest in each status, along the index of what is open: the first of a long queue are the oldest in it.
+# Those that are in each status longest, along the indexes of what waits and of what is at work: the first of a long queue are
+# the oldest in it.
 OLDEST = """
     SELECT token_id::text, status, extract(epoch FROM now() - detected_at)::float8 AS age_s
     FROM unnest($1::text[]) AS s(name) CROSS JOIN LATERAL (
-      SELECT token_id, status, detected_at FROM tokens_s0
-      WHERE workflow = 'token' AND status = s.name AND finished_at IS NULL ORDER BY priority, ready_at, id LIMIT $2) AS t
+      (SELECT token_id, status, detected_at FROM tokens_s0
+       WHERE workflow = 'token' AND status = s.name AND finished_at IS NULL AND leased_by IS NULL ORDER BY priority, ready_at, id LIMIT $2)
+      UNION ALL
+      (SELECT token_id, status, detected_at FROM tokens_s0
+       WHERE workflow = 'token' AND status = s.name AND leased_by IS NOT NULL ORDER BY id LIMIT $2)) AS t
     ORDER BY detected_at LIMIT 1"""
 # Work that could be done, for how long it has been; unless somebody has anything in hand.
 IDLE = """
@@ -48,11 +52,12 @@ IDLE = """
     FROM unnest($1::text[], $2::text[]) AS s(name, active)
       LEFT JOIN lane_steps x ON x.workflow = 'token' AND x.active = s.active LEFT JOIN lanes l ON l.lane = x.lane
       CROSS JOIN LATERAL (
-        SELECT ready_at FROM tokens_s0 WHERE workflow = 'token' AND status = s.name AND finished_at IS NULL AND ready_at <= now()
+        SELECT ready_at FROM tokens_s0
+        WHERE workflow = 'token' AND status = s.name AND finished_at IS NULL AND leased_by IS NULL AND ready_at <= now()
         ORDER BY priority, ready_at, id LIMIT 1) AS t
     WHERE (l.held_at IS NULL OR l.held_until <= now()) AND COALESCE(l.open_at, '-infinity') <= now()
       AND NOT EXISTS (SELECT FROM paused_workflows WHERE workflow = 'token')
-      AND NOT EXISTS (SELECT FROM tokens_s0 o WHERE o.workflow = 'token' AND o.status = ANY ($2) AND o.finished_at IS NULL
+      AND NOT EXISTS (SELECT FROM tokens_s0 o WHERE o.workflow = 'token' AND o.status = ANY ($2) AND o.leased_by IS NOT NULL
                         AND o.leased_until > now())"""
 OUTBOXES = "SELECT name, tries, COALESCE(error, '') AS error FROM outbox WHERE tries > 0 ORDER BY name"
 # What has happened and cannot be told yet, since a transaction that began before it is still open: of any database of the server.

@@ -50,8 +50,10 @@ OF_TODAY = CARD + LATEST
 NUMBERS = """
     WITH today AS (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS began)
     SELECT
-      (SELECT count(*) FROM (SELECT FROM tokens_s0 WHERE workflow = 'token' AND status = ANY ($1) AND finished_at IS NULL
-                             LIMIT $3) AS few) AS under_way,
+      (SELECT count(*) FROM (
+         SELECT FROM tokens_s0 WHERE workflow = 'token' AND status = ANY ($1) AND finished_at IS NULL AND leased_by IS NULL
+         UNION ALL SELECT FROM tokens_s0 WHERE workflow = 'token' AND status = ANY ($1) AND leased_by IS NOT NULL
+         LIMIT $3) AS few) AS under_way,
       (SELECT count(*) FROM (SELECT COALESCE(finished_at, updated_at) AS at FROM tokens_s0 WHERE status = $2
                              ORDER BY id DESC LIMIT $3) AS newest, today WHERE at >= began) AS shown_today,
       (SELECT COALESCE(sum(cost), 0) FROM attempts, today WHERE cost > 0 AND started_at >= began) AS spent_today,

@@ -24,12 +24,15 @@ LIST = """
            WHEN dependency_count > 0 THEN 'waits for others' WHEN ready_at > now() THEN 'delayed' END AS note
     FROM jobs WHERE ($1::text IS NULL OR workflow = $1) AND ($2::text IS NULL OR status = $2)
       AND ($5::bigint IS NULL OR id < $5) ORDER BY id DESC LIMIT $3"""
-# Along the index of what is open.
+# Along the indexes of what waits and of what is at work.
 OPEN = """
-    SELECT workflow, status, count(*) AS jobs FROM jobs WHERE finished_at IS NULL GROUP BY workflow, status ORDER BY workflow, status"""
+    SELECT workflow, status, count(*) AS jobs FROM (
+      SELECT workflow, status FROM jobs WHERE finished_at IS NULL AND leased_by IS NULL
+      UNION ALL SELECT workflow, status FROM jobs WHERE leased_by IS NOT NULL) AS open
+    GROUP BY workflow, status ORDER BY workflow, status"""
 RETRYING = """
     SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM jobs
-    WHERE finished_at IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
+    WHERE finished_at IS NULL AND leased_by IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
 DEAD = """
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
     WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""

@@ -48,10 +48,10 @@ LANES = """
       NULLIF(open_at, '-infinity') AS open_at, held_at, held_until, held_reason, live.steps
     FROM lanes l LEFT JOIN LATERAL (
       SELECT sum(t.n + j.n)::bigint AS n, array_agg(DISTINCT s.active) AS steps FROM lane_steps s
-      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM tokens_s0 WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-                          ORDER BY priority, ready_at, id LIMIT 10000) AS x) AS t
-      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM jobs WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL
-                          ORDER BY priority, ready_at, id LIMIT 10000) AS x) AS j
+      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM tokens_s0 WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+                          ORDER BY id LIMIT 10000) AS x) AS t
+      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM jobs WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
+                          ORDER BY id LIMIT 10000) AS x) AS j
       WHERE s.lane = l.lane) AS live ON true
     ORDER BY l.lane"""
 

@@ -9,10 +9,12 @@ from msgspec import Struct
 
 from glisk.repositories.pipeline_board import PipelineBoard
 
-# What is on its way is few rows, along their own index; of what has ended each is one step of an index.
-UNDER_WAY = (
-    "SELECT status, count(*) AS many FROM tokens_s0 WHERE workflow = 'token' AND finished_at IS NULL GROUP BY status"
-)
+# What is on its way is few rows, along their own indexes; of what has ended each is one step of an index.
+UNDER_WAY = """
+    SELECT status, count(*) AS many FROM (
+      SELECT status FROM tokens_s0 WHERE workflow = 'token' AND finished_at IS NULL AND leased_by IS NULL
+      UNION ALL SELECT status FROM tokens_s0 WHERE workflow = 'token' AND leased_by IS NOT NULL) AS open
+    GROUP BY status"""
 ENDED = """
     SELECT status, (SELECT count(*) FROM tokens_s0 t WHERE t.status = s.status) AS many
     FROM unnest(ARRAY['revealed', 'failed', 'orphaned']) AS s(status)"""

@@ -15,17 +15,17 @@ from glisk.repositories.pipeline_board import actives
 PAGE = 50
 FIRST_PAGE = (2**64 - 1, 2**63 - 1)
 KEY = re.compile(r"(\d{1,20})-(\d{1,19})")
-# Leases are seen along the index of what is open, state by state: what waits may be a million rows.
+# What is at work has an index of its own, state by state.
 WORKERS = """
     SELECT leased_by AS worker, count(*) AS claims, min(started_at) AS oldest, min(leased_until) AS next_expiry,
       array_agg(DISTINCT status ORDER BY status) AS steps
     FROM unnest($1::text[], $2::text[]) AS s(workflow, active) CROSS JOIN LATERAL (
       (SELECT leased_by, started_at, leased_until, status FROM tokens_s0
-       WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL ORDER BY priority, ready_at, id LIMIT 10000)
+       WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL ORDER BY id LIMIT 10000)
       UNION ALL
       (SELECT leased_by, started_at, leased_until, status FROM jobs
-       WHERE workflow = s.workflow AND status = s.active AND finished_at IS NULL ORDER BY priority, ready_at, id LIMIT 10000)) AS leased
-    WHERE leased_by IS NOT NULL GROUP BY leased_by ORDER BY leased_by"""
+       WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL ORDER BY id LIMIT 10000)) AS leased
+    GROUP BY leased_by ORDER BY leased_by"""
 LISTENERS = "SELECT seat, beat_at FROM chain_seat ORDER BY seat"
 # The index has what is no worker's verdict and no mint; of that, what the machine does by itself is left out, and what authors
 # publish themselves unless it is wanted ($4): they may be many.
