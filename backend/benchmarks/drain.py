@@ -9,7 +9,7 @@ from benchmarks import rounds, stage
 from benchmarks.rounds import Figures
 from benchmarks.row import Row, compared
 
-ROUNDS = 3
+ROUNDS = 5
 WRITTEN, DRAINED = "enqueue in bulk, jobs/s", "drain, jobs/s"
 # Who drains how many jobs, and how.
 DRAINS: dict[str, tuple[str, int, dict[str, int]]] = {

@@ -511,7 +511,7 @@ async def test_what_was_left_open_when_a_token_ended_is_stopped_by_and_by(atelie
     async with atelier.at_work() as worker:
         await atelier.standin.reached("get")
         for claim in worker.claims.values():
-            claim.task.cancel()
+            claim.cancel()
         worker.stop()
     link, generating = Link(atelier.url), Generating(atelier.settings())
     await control.cancel(link, TOKENS, [id], "anna")
@@ -531,7 +531,7 @@ async def test_what_was_left_open_for_a_job_is_stopped_too_whatever_its_step_is_
     async with atelier.at_work(flow=R2_IMAGE, waiting="pending") as worker:
         await atelier.standin.reached("get")
         for claim in worker.claims.values():
-            claim.task.cancel()
+            claim.cancel()
         worker.stop()
     link, generating = Link(atelier.url), Generating(atelier.settings())
     await control.cancel(link, JOBS, [id], "anna")
@@ -577,7 +577,7 @@ async def test_a_worker_that_stops_leaves_the_order_to_the_next(atelier: Atelier
     async with atelier.at_work() as worker:
         await atelier.standin.reached("get")
         for claim in worker.claims.values():
-            claim.task.cancel()  # as at the end of the time to drain
+            claim.cancel()  # as at the end of the time to drain
         worker.stop()
     assert (await atelier.row())["generation_attempts"] == 0
     atelier.standin.go(to="end")

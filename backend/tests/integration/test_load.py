@@ -86,7 +86,9 @@ async def test_every_step_served_has_its_place_and_one_without_a_lane_has_none(l
 
 
 @pytest.mark.parametrize("state", ["fresh", "full", "drained"])
-async def test_the_load_is_counted_from_the_indexes_of_what_waits_and_of_what_is_at_work(state: str, connection: Any) -> None:
+async def test_the_load_is_counted_from_the_indexes_of_what_waits_and_of_what_is_at_work(
+    state: str, connection: Any
+) -> None:
     await prepare(connection, state)
     query = "EXPLAIN (FORMAT JSON) " + statement("load", JOBS)
     plan = json.loads(await connection.fetchval(query, [ONE_STEP.name], ["pending"], ["only"], 100, "ours-"))

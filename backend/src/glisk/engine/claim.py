@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -34,7 +35,7 @@ class Claim:
         self.workflow, self.waiting, self.row, self.notes = workflow, waiting, row, notes
         self.id: int = row["id"]
         self.epoch: int = row["epoch"]
-        self.task: Any = None
+        self.task: asyncio.Task[None] | None = None  # none before it was begun
         self.is_lost = False
         self.noted: dict[str, Any] = {}
 
@@ -75,8 +76,12 @@ class Claim:
 
     def lose(self) -> None:
         """Somebody else's now: the work stops and writes nothing. Once: it may still be cleaning up."""
-        if not self.is_lost and not self.task.done():
+        if not self.is_lost and not (self.task and self.task.done()):
             self.is_lost = True
+            self.cancel()
+
+    def cancel(self) -> None:
+        if self.task:
             self.task.cancel()
 
     # What is decided by, looked up when it is asked for: most claims are done, and nothing more is asked.

@@ -46,7 +46,7 @@ class Settler:
         group, self.waiting[table] = self.waiting[table][:GROUP], self.waiting[table][GROUP:]
         if group:
             await self.write_or_split(table, group)
-            self.on_settled(group)
+            asyncio.get_running_loop().call_soon(self.on_settled, group)  # when the next group was sent
 
     async def write_or_split(self, table: WorkTable, group: Sequence[Decided]) -> None:
         """What the database refuses must not hold up the others: halves are tried until the one row is found, and that fails."""

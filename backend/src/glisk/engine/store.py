@@ -75,7 +75,7 @@ async def settle(
         facts = [sparse(column(table, name, [to.facts[name] for to in transitions])) for name in shape[4]]
         sql = statement("settle", table, shape[4])
         (written,) = await fetch(sql, ids, epochs, delays, *shape[:4], actor, with_parents, *facts)
-        settled.update(dict.fromkeys(written["ids"] or (), False))
+        settled.update(dict.fromkeys(ids if written["ids"] is None else written["ids"], False))
         settled.update(dict.fromkeys(written["releasing"] or (), True))
     return settled
 

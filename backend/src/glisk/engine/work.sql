@@ -125,7 +125,7 @@ RETURNING t.id
 -- name: settle (ids, epochs, delays, from, to, retry count, final, actor, with parents, facts …)
 -- What does not come back was no longer the caller's. Sorted by id, so that two settles cannot deadlock. A finished row that
 -- others wait for is passed over unless asked for: its release belongs into the same transaction, and most rows need none.
--- One row with two arrays comes back: hundreds of rows take the caller longer than the rest of the answer.
+-- One row comes back, with the ids only if some were left out: hundreds of rows take the caller longer than all the rest.
 WITH verdict AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::interval[]{arrays}) AS v(id, epoch, delay{names}) ORDER BY id),
 settled AS (
@@ -137,7 +137,8 @@ settled AS (
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data, claimed_at)
   SELECT id, workflow, $4::text, $5, epoch, $8::text, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END, started_at FROM settled)
-SELECT array_agg(id) AS ids, array_agg(id) FILTER (WHERE releases) AS releasing FROM settled
+SELECT CASE WHEN count(*) < cardinality($1) THEN COALESCE(array_agg(id), '{}') END AS ids,
+  array_agg(id) FILTER (WHERE releases) AS releasing FROM settled
 
 -- name: release (finished parents, good statuses)
 -- In the settle's transaction, when a settled row says `releases`; repeated with what it fails, since that has children too.

@@ -155,8 +155,7 @@ class Worker:
             self.lookout.look.set()
         else:
             station.is_ready = True
-        for row in rows:
-            self.begin(station, row)
+        self.begin(station, rows)
 
     async def claimed(self, station: Station, limit: int, *, suspects: bool = False) -> tuple[list[Any], bool]:
         """The rows, and whether these were all that can be had now."""
@@ -183,16 +182,24 @@ class Worker:
                 break
             for row in (await self.claimed(station, 1, suspects=True))[0]:
                 log.warning("a suspect works alone", id=row["id"], workflow=station.workflow.name)
-                self.begin(station, row)
+                self.begin(station, [row])
                 return True
         return False
 
     # Working
 
-    def begin(self, station: Station, row: Any) -> None:
-        claim = Claim(station.workflow, station.waiting, row, self.notebook)
-        self.claims[row["id"]] = claim
-        claim.task = self.loop.create_task(self.work_on(station, claim))
+    def begin(self, station: Station, rows: Sequence[Any]) -> None:
+        """They are ours at once, and work begins when the next claim was sent: the database works while we do."""
+        claims = [Claim(station.workflow, station.waiting, row, self.notebook) for row in rows]
+        self.claims.update((claim.id, claim) for claim in claims)
+        self.loop.call_soon(self.start, station, claims)
+
+    def start(self, station: Station, claims: Sequence[Claim]) -> None:
+        for claim in claims:
+            if claim.is_lost:
+                self.conclude(claim, Wait())
+            else:
+                claim.task = self.loop.create_task(self.work_on(station, claim))
 
     async def work_on(self, station: Station, claim: Claim) -> None:
         try:
@@ -299,7 +306,7 @@ class Worker:
                 await self.idle()
         await asyncio.wait(claimers, timeout=ARRIVAL_S)
         for claim in list(self.claims.values()):
-            claim.task.cancel()
+            claim.cancel()
         await self.idle()
 
     async def idle(self) -> None:
