@@ -79,7 +79,7 @@ async def test_facts_of_every_kind_are_written(connection: Any) -> None:
     await connection.execute(MANY_TOKENS, 1, ["detected"], 0)
     (row,) = await store.claim(connection.fetch, TOKEN, "detected", limit=1, worker="w", lease=LEASE)
     facts = {"image_url": IMAGE, "image_sha256": bytes(range(32)), "image_key": "k", "generation_error": None}
-    held = Row(row["id"], row["epoch"], row["status"], "detected")
+    held = Row(row["id"], row["epoch"], "generating", "detected")
     settled = await store.settle(connection.fetch, TOKENS, [(held, Transition("uploading", False, facts=facts))], "w")
     assert set(settled) == {row["id"]}
     written = await connection.fetchrow("SELECT * FROM tokens_s0")

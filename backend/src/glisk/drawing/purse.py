@@ -73,7 +73,7 @@ class Purse:
 
     async def opened(self, fetch: Fetch, claim: Claim, asked: Asked) -> Attempt:
         return await ledger.open_attempt(
-            *(fetch, claim.id, claim.active, claim.epoch),
+            *(fetch, claim.id, claim.status, claim.epoch),
             provider=self.whom.name,
             worker=claim.worker,
             model=self.whom.model,

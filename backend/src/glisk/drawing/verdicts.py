@@ -60,7 +60,7 @@ class Verdicts:
 
     async def limited(self, claim: Claim, error: RateLimited, closes: Closing | None) -> Verdict:
         """It uses no attempt, unless this row has heard nothing else for too long."""
-        waited = await persistently(lambda: ledger.limited_for(claim.link.fetch, claim.id, claim.active), "ask ledger")
+        waited = await persistently(lambda: ledger.limited_for(claim.link.fetch, claim.id, claim.status), "ask ledger")
         if waited.total_seconds() >= self.settings.max_wait:
             return Retry(error.said, error.category, after=error.after, closes=closes)
         return Wait(error.after, error.said, closes_lane=True, closes=closes)

@@ -27,12 +27,13 @@ class Notes(Protocol):
 
 
 class Claim:
-    """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns."""
+    """The row as it was when it was claimed; `row["payload"]` and the like are the table's own columns. Its status is the active
+    state of its step."""
 
-    __slots__ = ("epoch", "id", "is_lost", "noted", "notes", "row", "task", "waiting", "workflow")
+    __slots__ = ("epoch", "id", "is_lost", "noted", "notes", "row", "status", "task", "waiting", "workflow")
 
-    def __init__(self, workflow: Workflow, waiting: str, row: Any, notes: Notes) -> None:
-        self.workflow, self.waiting, self.row, self.notes = workflow, waiting, row, notes
+    def __init__(self, workflow: Workflow, waiting: str, status: str, row: Any, notes: Notes) -> None:
+        self.workflow, self.waiting, self.status, self.row, self.notes = workflow, waiting, status, row, notes
         self.id: int = row["id"]
         self.epoch: int = row["epoch"]
         self.task: asyncio.Task[None] | None = None  # none before it was begun
@@ -67,10 +68,6 @@ class Claim:
         return self.notes.worker
 
     @property
-    def active(self) -> str:
-        return self.workflow.active(self.waiting)
-
-    @property
     def fence(self) -> Fence:
         return self.id, self.epoch
 
@@ -85,10 +82,6 @@ class Claim:
             self.task.cancel()
 
     # What is decided by, looked up when it is asked for: most claims are done, and nothing more is asked.
-
-    @property
-    def status(self) -> str:
-        return str(self.row["status"])
 
     @property
     def retry_count(self) -> int:

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from glisk.engine.workflow import WorkTable
 
-ROW = ("id", "epoch", "status", "priority", "retry_count")  # what the engine itself reads of a claimed row
+ROW = ("id", "epoch", "priority", "retry_count")  # what the engine itself reads of a claimed row
 FIRST_FACT = {"note": 5, "settle": 10, "control": 9}  # the number of the parameter
 GRANTED = "(SELECT COALESCE(max(n), 0) FROM granted)"  # how many a laned claim takes, where others take $3
 WAITS = "finished_at IS NULL AND leased_by IS NULL"  # as the index of what waits says it, or it is not used

@@ -68,13 +68,12 @@ async def settle(
     """The ids that were still the caller's, each with whether others wait for it; of the rest nothing was written.
     Whoever settles parents must release their children in the same transaction."""
     settled: dict[int, bool] = {}
-    for shape, group in by_shape(decided).items():
-        rows, transitions = zip(*group, strict=True)
-        ids, epochs = [row.id for row in rows], [row.epoch for row in rows]
-        delays = sparse([to.delay for to in transitions])
-        facts = [sparse(column(table, name, [to.facts[name] for to in transitions])) for name in shape[4]]
-        sql = statement("settle", table, shape[4])
-        (written,) = await fetch(sql, ids, epochs, delays, *shape[:4], actor, with_parents, *facts)
+    for (*common, names), group in by_shape(decided).items():
+        ids, epochs = [row.id for row, _ in group], [row.epoch for row, _ in group]
+        delays = sparse([to.delay for _, to in group])
+        facts = [sparse(column(table, name, [to.facts[name] for _, to in group])) for name in names]
+        sql = statement("settle", table, names)
+        (written,) = await fetch(sql, ids, epochs, delays, *common, actor, with_parents, *facts)
         settled.update(dict.fromkeys(ids if written["ids"] is None else written["ids"], False))
         settled.update(dict.fromkeys(written["releasing"] or (), True))
     return settled

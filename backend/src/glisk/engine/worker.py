@@ -190,7 +190,8 @@ class Worker:
 
     def begin(self, station: Station, rows: Sequence[Any]) -> None:
         """They are ours at once, and work begins when the next claim was sent: the database works while we do."""
-        claims = [Claim(station.workflow, station.waiting, row, self.notebook) for row in rows]
+        active = station.workflow.active(station.waiting)
+        claims = [Claim(station.workflow, station.waiting, active, row, self.notebook) for row in rows]
         self.claims.update((claim.id, claim) for claim in claims)
         self.loop.call_soon(self.start, station, claims)
 

@@ -75,7 +75,7 @@ class Generating:
         except asyncio.CancelledError:
             if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on with the order
                 with suppress(LinkLost):  # then it is stopped by and by
-                    await abandon(claim.link, self.painter, [claim.workflow.table], claim.active, claim.id)
+                    await abandon(claim.link, self.painter, [claim.workflow.table], claim.status, claim.id)
             raise
 
     async def drawn(self, claim: Claim, subject: Subject) -> Verdict:

@@ -90,7 +90,7 @@ class Asking(Generic[Question]):
         except asyncio.CancelledError:
             if claim.is_lost:  # to a person who ended the row, or to another worker, who goes on if that can be
                 with suppress(LinkLost):
-                    await self.give_up(claim.link, claim.active, claim.id)
+                    await self.give_up(claim.link, claim.status, claim.id)
             raise
 
     def receipt(self, claim: Claim, attempt: Attempt) -> Receipt:
