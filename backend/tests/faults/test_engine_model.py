@@ -105,7 +105,9 @@ class Interleavings(RuleBasedStateMachine):
         assert len(ids) == min(limit, len(ready))
         self.model.claim(ids, worker)
         for row in rows:
-            self.believed[worker][row["id"]] = Row(row["id"], row["epoch"], FLOW.active(waiting), waiting, row["retry_count"])
+            self.believed[worker][row["id"]] = Row(
+                row["id"], row["epoch"], FLOW.active(waiting), waiting, row["retry_count"]
+            )
 
     @precondition(lambda self: any(self.believed.values()))
     @rule(data=st.data())

@@ -16,6 +16,7 @@ from glisk.engine.burst import ROUNDED_S, Burst
 from glisk.engine.decide import Row, Transition
 from glisk.workflows import TOKEN, TOKENS
 from tests.builders import IMAGE, MANY_TOKENS
+from tests.engines import ONE_STEP, enqueue
 
 LEASE = timedelta(minutes=1)
 
@@ -88,3 +89,33 @@ async def test_facts_of_every_kind_are_written(connection: Any) -> None:
 
 async def test_nothing_to_settle_is_nothing_to_do(connection: Any) -> None:
     assert await store.settle(connection.fetch, TOKENS, [], "w") == {}
+
+
+async def test_of_a_settle_the_rows_that_were_ours_come_back_and_no_others(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 3, ["detected"], 0)
+    rows = await store.claim(connection.fetch, TOKEN, "detected", limit=3, worker="w", lease=LEASE)
+    await connection.execute("UPDATE tokens_s0 SET epoch = epoch + 1 WHERE id = $1", rows[1]["id"])
+    decided = [
+        (Row(row["id"], row["epoch"], "generating", "detected"), Transition("detected", is_final=False)) for row in rows
+    ]
+    settle = partial(store.settle, connection.fetch, TOKENS, decided, "w")
+    assert await settle() == {rows[0]["id"]: False, rows[2]["id"]: False}
+    assert await settle() == {}, "sent twice"
+
+
+async def test_what_was_delayed_comes_in_the_order_in_which_it_became_ready(connection: Any) -> None:
+    await connection.execute(MANY_TOKENS, 3, ["detected"], 0)
+    await connection.execute("UPDATE tokens_s0 SET not_before = now() - token_id * interval '1 minute'")
+    rows = await store.claim(connection.fetch, TOKEN, "detected", limit=3, worker="w", lease=LEASE)
+    assert [int(row["token_id"]) for row in rows] == [3, 2, 1]
+
+
+async def test_a_burst_of_jobs_that_failed_before_hides_no_others(connection: Any) -> None:
+    """The rest that a failure costs them lies behind them: it says nothing of where the burst has got."""
+    await enqueue(connection, 3, columns="not_before=now() - interval '1 minute'")
+    await connection.execute("UPDATE jobs SET retry_count = 3, last_retry = now()")
+    (other,) = await enqueue(connection, 1)
+    take = partial(store.claim, connection.fetch, ONE_STEP, "pending", limit=3, worker="w", lease=LEASE)
+    burst = Burst()
+    burst.goes_on(await take(floor=burst.floor()), 3)
+    assert [row["id"] for row in await take(floor=burst.floor())] == [other]

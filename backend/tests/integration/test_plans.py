@@ -91,3 +91,13 @@ async def test_a_settle_goes_by_the_key(state: str, connection: Any, planner: An
     found = set(scans(await plan(planner, statement("settle", JOBS, ("error_message",)), *terms)))
     assert n == 100
     assert found == {("Index Scan", "jobs_pkey")} or state == "fresh"
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_the_reaper_looks_at_nothing_but_what_is_at_work(state: str, connection: Any, planner: Any) -> None:
+    await prepare(connection, state)
+    await connection.fetch(statement("claim", JOBS), *CLAIM)
+    found = set(
+        scans(await plan(planner, statement("reap", JOBS), [ONE_STEP.name], ["only"], ["pending"], [None], 3, "w"))
+    )
+    assert found <= {("Index Scan", "jobs_leased"), ("Index Scan", "jobs_pkey")} or state == "fresh"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,7 +20,7 @@ from glisk.engine.decide import Done, Fail, Retry, Verdict, Wait
 from glisk.engine.link import Link
 from glisk.engine.reaper import Reaper
 from glisk.engine.statements import statement
-from glisk.engine.worker import ARRIVAL_S, Pace
+from glisk.engine.worker import ARRIVAL_S, Pace, Station, Worker
 from glisk.engine.workflow import Step, Workflow
 from glisk.workflows import JOBS, TOKEN
 from tests.builders import MANY_TOKENS
@@ -242,6 +243,78 @@ async def test_a_busy_event_loop_does_not_lose_its_leases(database_url: str, con
         await finished(connection)
     assert recorder.runs == {id: 1}
     assert await connection.fetchval("SELECT reclaims FROM jobs") == 0
+
+
+async def claimed_by_hand(worker: Worker, n: int) -> list[Any]:
+    """Rows that this worker has, and nobody has begun."""
+    worker.loop = asyncio.get_running_loop()
+    rows, _ = await worker.claimed(worker.stations[0], n)
+    worker.begin(worker.stations[0], rows)
+    return rows
+
+
+async def a_turn_or_two() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def idle_worker(database_url: str) -> AsyncIterator[tuple[Worker, Recorder]]:
+    """One that does nothing by itself."""
+    recorder = Recorder()
+    worker = Worker(database_url, [Station(ONE_STEP, "pending", recorder)], "w", PACE)
+    yield worker, recorder
+    await worker.link.close()
+
+
+async def test_what_is_lost_before_it_begins_does_not_begin(
+    connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    kept, gone = await enqueue(connection, 2)
+    worker, recorder = idle_worker
+    rows = await claimed_by_hand(worker, 2)
+    worker.lose({(row["id"], row["epoch"]) for row in rows if row["id"] == gone})
+    await a_turn_or_two()
+    assert recorder.runs == {kept: 1}
+    assert set(worker.claims) == {kept}, "the other is to be settled"
+
+
+async def test_whoever_need_not_wait_is_not_held_up_by_whoever_must(
+    connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    ids = await enqueue(connection, 5)
+    worker, recorder = idle_worker
+
+    async def wait_or_not(claim: Claim) -> Verdict:
+        return await hang(claim) if claim.id == ids[2] else Done()
+
+    recorder.behave = wait_or_not
+    await claimed_by_hand(worker, 5)
+    await a_turn_or_two()
+    assert recorder.runs == dict.fromkeys(ids, 1)
+    assert [row.id for row, _ in worker.settler.waiting[JOBS]] == [id for id in ids if id != ids[2]]
+    worker.lose({claim.fence for claim in list(worker.claims.values())})
+    await a_turn_or_two()
+    assert ids[2] not in worker.claims, "it was stopped, and dropped"
+
+
+async def test_one_that_cancels_its_task_takes_nobody_along(
+    connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    ids = await enqueue(connection, 3)
+    worker, recorder = idle_worker
+
+    async def cancel_oneself(claim: Claim) -> Verdict:
+        if claim.id == ids[0]:
+            cast("asyncio.Task[None]", asyncio.current_task()).cancel()
+        else:
+            await asyncio.sleep(0)
+        return Done()
+
+    recorder.behave = cancel_oneself
+    await claimed_by_hand(worker, 3)
+    await a_turn_or_two()
+    assert {row.id: to.status for row, to in worker.settler.waiting[JOBS]} == dict.fromkeys(ids, "completed")
 
 
 async def test_an_expired_lease_is_given_back(database_url: str, connection: Any) -> None:

@@ -36,7 +36,7 @@ class Claim:
         self.workflow, self.waiting, self.status, self.row, self.notes = workflow, waiting, status, row, notes
         self.id: int = row["id"]
         self.epoch: int = row["epoch"]
-        self.task: asyncio.Task[None] | None = None  # none before it was begun
+        self.task: asyncio.Task[None] | None = None  # while it is worked on
         self.is_lost = False
         self.noted: dict[str, Any] = {}
 
@@ -73,7 +73,7 @@ class Claim:
 
     def lose(self) -> None:
         """Somebody else's now: the work stops and writes nothing. Once: it may still be cleaning up."""
-        if not self.is_lost and not (self.task and self.task.done()):
+        if not self.is_lost:
             self.is_lost = True
             self.cancel()
 
@@ -127,7 +127,8 @@ def lost(claims: Iterable[Claim], kept: Iterable[Any]) -> set[Fence]:
 
 
 class Processor(Protocol):
-    """Does the work of one process. It returns a verdict, or raises, which is a verdict too."""
+    """Does the work of one process. It returns a verdict, or raises, which is a verdict too. Claims that need not wait for
+    anything are worked on in one task: leave nothing behind in context variables."""
 
     lane: str | None
 

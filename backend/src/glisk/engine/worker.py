@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 import traceback
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -79,6 +79,7 @@ class Worker:
         self.claims: dict[int, Claim] = {}
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
+        self.is_drained = False  # whatever has not begun by then does not begin
         self.link = self.a_link()
         self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
         self.suspects = Suspects(self, self.lookout, pace.lease.total_seconds() / 2)
@@ -189,20 +190,29 @@ class Worker:
     # Working
 
     def begin(self, station: Station, rows: Sequence[Any]) -> None:
-        """They are ours at once, and work begins when the next claim was sent: the database works while we do."""
+        """They are ours at once; work begins when the next claim was sent, so that the database works while we do."""
         active = station.workflow.active(station.waiting)
         claims = [Claim(station.workflow, station.waiting, active, row, self.notebook) for row in rows]
         self.claims.update((claim.id, claim) for claim in claims)
-        self.loop.call_soon(self.start, station, claims)
+        if claims:
+            self.loop.create_task(self.work_through(station, deque(claims)))
 
-    def start(self, station: Station, claims: Sequence[Claim]) -> None:
-        for claim in claims:
-            if claim.is_lost:
-                self.conclude(claim, Wait())
-            else:
-                claim.task = self.loop.create_task(self.work_on(station, claim))
+    async def work_through(self, station: Station, claims: deque[Claim]) -> None:
+        """One after the other for as long as none has to wait: a task of its own takes longer than work that does not. The
+        first that waits keeps this one, and one that was cancelled gives nobody else its turn."""
+        self.loop.call_soon(self.part, station, claims)  # the loop comes to that when one waits
+        while claims and not is_cancelled():
+            await self.work_on(station, claims.popleft())
+
+    def part(self, station: Station, claims: deque[Claim]) -> None:
+        """All that are left get a task each."""
+        while claims:
+            self.loop.create_task(self.work_on(station, claims.popleft()))
 
     async def work_on(self, station: Station, claim: Claim) -> None:
+        if claim.is_lost or self.is_drained:
+            return self.conclude(claim, Wait())
+        claim.task = asyncio.current_task()  # not before: a task that is cancelled before it begins says nothing
         try:
             verdict = await station.work(claim)
             if station.processor.lane:
@@ -214,9 +224,10 @@ class Worker:
             raise
         except BaseException as error:
             verdict = unexpected(error, claim)
-        self.conclude(claim, verdict)
+        return self.conclude(claim, verdict)
 
     def conclude(self, claim: Claim, verdict: Verdict) -> None:
+        claim.task = None  # what is lost from now on must not stop whoever shares the task
         if claim.is_lost:
             self.forget(claim.fence)
             self.work.set()
@@ -306,6 +317,7 @@ class Worker:
                 await asyncio.wait(claimers)
                 await self.idle()
         await asyncio.wait(claimers, timeout=ARRIVAL_S)
+        self.is_drained = True
         for claim in list(self.claims.values()):
             claim.cancel()
         await self.idle()
@@ -319,6 +331,11 @@ class Worker:
         while self.claims and not self.stopping.is_set():
             self.work.clear()
             await self.work.wait()
+
+
+def is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def processors_at(stations: Iterable[Station]) -> list[Processor]:
