@@ -83,10 +83,7 @@ def work_indexes(name: str) -> tuple[Index, ...]:
     """Of what waits, of what is at work, and of what was at work when its process died, twice."""
     waits, suspect = text("finished_at IS NULL AND leased_by IS NULL"), text("finished_at IS NULL AND reclaims >= 2")
     return (
-        Index(
-            *(f"{name}_waiting", "workflow", "status", "priority", "ready_at", "id"),
-            postgresql_where=waits,
-        ),
+        Index(f"{name}_waiting", "workflow", "status", "priority", "ready_at", "id", postgresql_where=waits),
         Index(f"{name}_leased", "workflow", "status", "id", postgresql_where=text("leased_by IS NOT NULL")),
         Index(f"{name}_suspect", "workflow", "status", postgresql_where=suspect),
     )
