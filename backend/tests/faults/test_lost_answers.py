@@ -101,8 +101,10 @@ async def heartbeat(site: Site) -> None:
     patient = replace(
         PACE, lease=timedelta(seconds=5)
     )  # one beat is lost, and a busy machine may be late with the next
-    await ends_once(site, 3, Recorder(work_on_until_it_beats_again), pace=patient)
-    await look.close()
+    try:
+        await ends_once(site, 3, Recorder(work_on_until_it_beats_again), pace=patient)
+    finally:
+        await look.close()  # the cutter waits until everybody has hung up
     assert await site.value("SELECT count(*) FROM events WHERE to_status = 'pending'") == 0
 
 

@@ -281,6 +281,8 @@ async def test_what_is_being_retried_is_listed_with_its_next_try(link: Link, con
     (row,) = await JobBoard(link).retrying()
     assert row["next_try"] - row["last_retry"] == timedelta(minutes=4), "seed 000: 2 to the power of n minutes"
     assert await JobBoard(link).retrying("token") == []
+    await connection.execute("UPDATE jobs SET leased_by = 'w', leased_until = now() WHERE id = $1", row["id"])
+    assert [found["id"] for found in await JobBoard(link).retrying()] == [row["id"]], "also while it is at work"
 
 
 OF_NOBODY = "Annas secret"

@@ -317,6 +317,77 @@ async def test_one_that_cancels_its_task_takes_nobody_along(
     assert {row.id: to.status for row, to in worker.settler.waiting[JOBS]} == dict.fromkeys(ids, "completed")
 
 
+async def test_whoever_works_alone_waits_for_what_is_on_its_way(
+    connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    await enqueue(connection, 1)
+    worker, _ = idle_worker
+    worker.loop = asyncio.get_running_loop()
+    claim = asyncio.create_task(worker.claim_for(worker.stations[0], 1))
+    await asyncio.sleep(0)
+    alone = asyncio.create_task(worker.idle_or_stopping())
+    await claim
+    await a_turn_or_two()
+    assert not alone.done(), "the job that came is not settled"
+    worker.settled(worker.settler.waiting[JOBS])
+    await alone
+
+
+async def test_a_suspect_of_a_paused_workflow_sends_nobody_away(
+    connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    await enqueue(connection, 1, columns="reclaims=2")
+    worker, _ = idle_worker
+    assert await worker.lookout.any_suspect()
+    await connection.execute("INSERT INTO paused_workflows (workflow, actor) VALUES ($1, 'anna')", ONE_STEP.name)
+    assert not await worker.lookout.any_suspect()
+
+
+class Evil:
+    """As a value of pandas or numpy may be: it cannot be compared."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]  # as the language has it for what compares in its own way
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [Done({"result_url": Evil()}), Wait(cast("Any", Evil())), Done(closes=cast("Any", True))],
+    ids=["a fact", "a delay", "a closing"],
+)
+async def test_what_nobody_can_write_fails_alone(verdict: Verdict, database_url: str, connection: Any) -> None:
+    bad, *good = await enqueue(connection, 5)
+
+    async def answer(claim: Claim) -> Verdict:
+        return verdict if claim.id == bad else Done()
+
+    async with at_work(database_url, {"only": Recorder(answer)}):
+        assert await finished(connection, 5) == {bad: "failed", **dict.fromkeys(good, "completed")}
+    error = await connection.fetchval("SELECT error_message FROM jobs WHERE id = $1", bad)
+    assert error.startswith("The result could not be written: ")
+
+
+async def test_a_processor_that_raises_what_ends_generators_fails_like_any_other(
+    database_url: str, connection: Any
+) -> None:
+    (id,) = await enqueue(connection, 1)
+
+    async def end(claim: Claim) -> Verdict:
+        raise GeneratorExit
+
+    async with at_work(database_url, {"only": Recorder(end)}):
+        assert await finished(connection) == {id: "failed"}
+
+
+async def test_an_expired_lease_on_a_row_that_waits_is_taken_off(database_url: str, connection: Any) -> None:
+    (id,) = await enqueue(connection, 1)
+    await connection.execute("UPDATE jobs SET leased_by = 'gone', leased_until = now() - interval '1 s'")
+    async with at_work(database_url, {"only": Recorder()}):
+        assert await finished(connection) == {id: "completed"}
+
+
 async def test_an_expired_lease_is_given_back(database_url: str, connection: Any) -> None:
     (id,) = await enqueue(connection, 1)
     await connection.execute(

@@ -128,7 +128,7 @@ def lost(claims: Iterable[Claim], kept: Iterable[Any]) -> set[Fence]:
 
 class Processor(Protocol):
     """Does the work of one process. It returns a verdict, or raises, which is a verdict too. Claims that need not wait for
-    anything are worked on in one task: leave nothing behind in context variables."""
+    anything are worked on in one task: leave nothing behind in it, neither context variables nor a timer that cancels it."""
 
     lane: str | None
 

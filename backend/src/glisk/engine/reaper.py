@@ -46,10 +46,12 @@ class Reaper:
 
 
 def steps(workflows: Iterable[Workflow]) -> tuple[list[Any], ...]:
-    """Workflow, active state, waiting state and budget of every step, as columns."""
+    """Workflow, active state, waiting state and budget of every step, as columns. Twice: somebody may have written a lease
+    onto a row that waits, and nobody claims it while it is there."""
     rows = [
-        (workflow.name, workflow.active(waiting), waiting, step.max_attempts if step.attempts else None)
+        (workflow.name, leased, waiting, step.max_attempts if step.attempts else None)
         for workflow in workflows
         for waiting, step in workflow.steps.items()
+        for leased in (workflow.active(waiting), waiting)
     ]
     return tuple(map(list, zip(*rows, strict=True)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-import asyncpg
 import structlog
 
 from glisk.engine import ledger, store
@@ -17,7 +16,6 @@ from glisk.engine.workflow import FAILED, WorkTable
 log = structlog.get_logger()
 
 GROUP = 1000
-REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, store.Unwritable)  # by the database, or on the way to it
 
 
 class Settler:
@@ -49,12 +47,13 @@ class Settler:
             asyncio.get_running_loop().call_soon(self.on_settled, group)  # when the next group was sent
 
     async def write_or_split(self, table: WorkTable, group: Sequence[Decided]) -> None:
-        """What the database refuses must not hold up the others: halves are tried until the one row is found, and that fails."""
+        """What cannot be written, whatever a processor left in its verdict, must not hold up the others: halves are tried until
+        the one row is found, and that fails."""
         try:
             # Sent again after a lost answer it changes nothing: the epoch has moved.
             await persistently(lambda: self.write(table, group), "settle")
-        except REFUSED as error:
-            log.error("settle refused", error=str(error), rows=len(group))
+        except Exception as error:  # noqa: BLE001 (a processor may leave anything in a verdict)
+            log.error("settle refused", error=repr(error), rows=len(group))
             if len(group) == 1:
                 group = [(group[0][0], refused(table, group[0], error))]
                 await persistently(lambda: self.write(table, group), "settle")

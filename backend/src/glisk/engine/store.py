@@ -90,7 +90,7 @@ def by_shape(decided: Iterable[Decided]) -> dict[Shape, list[Decided]]:
 
 def sparse(values: list[Any]) -> list[Any] | None:
     """None for an array of nothing else: beside longer ones an unnest fills up what is missing."""
-    return None if values.count(None) == len(values) else values
+    return values if any(value is not None for value in values) else None
 
 
 def values(table: WorkTable, facts: Mapping[str, Any]) -> list[Any]:

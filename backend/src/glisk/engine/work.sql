@@ -198,7 +198,8 @@ SELECT id, workflow, status, releases FROM reaped
 SELECT EXISTS (
   SELECT FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN LATERAL (
     SELECT FROM {table} t WHERE t.workflow = s.workflow AND t.status = s.waiting AND finished_at IS NULL AND reclaims >= 2
-      AND ready_at <= now() LIMIT 1) x) AS any
+      AND ready_at <= now() LIMIT 1) x
+  WHERE NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = s.workflow)) AS any
 
 -- name: park (workflow, its statuses, actor)
 -- A row in a status that its workflow does not know would wait for ever and say nothing.

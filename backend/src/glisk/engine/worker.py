@@ -7,8 +7,8 @@ import random
 import time
 import traceback
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -80,6 +80,7 @@ class Worker:
         self.work = asyncio.Event()
         self.stopping = asyncio.Event()
         self.is_drained = False  # whatever has not begun by then does not begin
+        self.is_claiming = False
         self.link = self.a_link()
         self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
         self.suspects = Suspects(self, self.lookout, pace.lease.total_seconds() / 2)
@@ -146,7 +147,9 @@ class Worker:
     async def claim_for(self, station: Station, limit: int) -> None:
         station.is_ready = False  # before the claim: a notification that arrives during it must not be lost
         try:
-            rows, is_all = await self.claimed(station, limit)
+            with self.claiming():
+                rows, is_all = await self.claimed(station, limit)
+                self.begin(station, rows)
         except LinkLost as error:
             log.warning("claim failed", error=str(error))
             await asyncio.sleep(0.2)
@@ -156,7 +159,16 @@ class Worker:
             self.lookout.look.set()
         else:
             station.is_ready = True
-        self.begin(station, rows)
+
+    @contextmanager
+    def claiming(self) -> Iterator[None]:
+        """Whoever waits until nothing is at work waits for what is on its way too."""
+        self.is_claiming = True
+        try:
+            yield
+        finally:
+            self.is_claiming = False
+            self.work.set()
 
     async def claimed(self, station: Station, limit: int, *, suspects: bool = False) -> tuple[list[Any], bool]:
         """The rows, and whether these were all that can be had now."""
@@ -220,7 +232,7 @@ class Worker:
         except asyncio.CancelledError as error:
             is_ours = self.stopping.is_set() or claim.is_lost
             verdict = Wait() if is_ours else unexpected(error, claim)  # no attempt is used, unless it cancelled itself
-        except (KeyboardInterrupt, GeneratorExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             verdict = unexpected(error, claim)
@@ -328,7 +340,7 @@ class Worker:
             await self.work.wait()
 
     async def idle_or_stopping(self) -> None:
-        while self.claims and not self.stopping.is_set():
+        while (self.claims or self.is_claiming) and not self.stopping.is_set():
             self.work.clear()
             await self.work.wait()
 

@@ -31,8 +31,9 @@ OPEN = """
       UNION ALL SELECT workflow, status FROM jobs WHERE leased_by IS NOT NULL) AS open
     GROUP BY workflow, status ORDER BY workflow, status"""
 RETRYING = """
-    SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM jobs
-    WHERE finished_at IS NULL AND leased_by IS NULL AND retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
+    SELECT id, job_id, workflow, status, retry_count, last_retry, ready_at AS next_try, error_message FROM (
+      SELECT * FROM jobs WHERE finished_at IS NULL AND leased_by IS NULL UNION ALL SELECT * FROM jobs WHERE leased_by IS NOT NULL) AS open
+    WHERE retry_count > 0 AND ($1::text IS NULL OR workflow = $1) ORDER BY ready_at, id LIMIT $2"""
 DEAD = """
     SELECT id, job_id, workflow, status, finished_at, error_message FROM jobs
     WHERE (status = 'failed' OR status LIKE '%-failed') AND ($1::text IS NULL OR workflow = $1) ORDER BY id DESC LIMIT $2"""
