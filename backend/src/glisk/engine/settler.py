@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -25,11 +26,11 @@ class Settler:
         self, link: Link, actor: str, good: Sequence[str], on_settled: Callable[[Sequence[Decided]], None]
     ) -> None:
         self.link, self.actor, self.good, self.on_settled = link, actor, good, on_settled
-        self.waiting: dict[WorkTable, list[Decided]] = {}
+        self.waiting: defaultdict[WorkTable, list[Decided]] = defaultdict(list)
         self.wake = asyncio.Event()
 
     def put(self, table: WorkTable, decided: Decided) -> None:
-        self.waiting.setdefault(table, []).append(decided)
+        self.waiting[table].append(decided)
         self.wake.set()
 
     async def run(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from operator import itemgetter
+from functools import partial
+from operator import is_not, itemgetter
 from typing import Any, TypeAlias
 
 import msgspec
@@ -24,6 +25,7 @@ Shape: TypeAlias = tuple[str, str, int, bool, tuple[str, ...]]  # from, to, fail
 
 
 SOONEST, MOST_URGENT = itemgetter("ready_since", "id"), itemgetter("priority")
+is_something = partial(is_not, None)
 NO_FLOOR: Floor = (-1, 0.0)  # no row has this priority
 
 
@@ -90,7 +92,7 @@ def by_shape(decided: Iterable[Decided]) -> dict[Shape, list[Decided]]:
 
 def sparse(values: list[Any]) -> list[Any] | None:
     """None for an array of nothing else: beside longer ones an unnest fills up what is missing."""
-    return values if any(value is not None for value in values) else None
+    return values if any(map(is_something, values)) else None
 
 
 def values(table: WorkTable, facts: Mapping[str, Any]) -> list[Any]:

@@ -207,24 +207,27 @@ class Worker:
         claims = [Claim(station.workflow, station.waiting, active, row, self.notebook) for row in rows]
         self.claims.update((claim.id, claim) for claim in claims)
         if claims:
-            self.loop.create_task(self.work_through(station, deque(claims)))
-
-    async def work_through(self, station: Station, claims: deque[Claim]) -> None:
-        """One after the other for as long as none has to wait: a task of its own takes longer than work that does not. The
-        first that waits keeps this one, and one that was cancelled gives nobody else its turn."""
-        self.loop.call_soon(self.part, station, claims)  # the loop comes to that when one waits
-        while claims and not is_cancelled():
-            await self.work_on(station, claims.popleft())
+            together = deque(claims)
+            self.loop.create_task(self.work_through(station, together))
+            self.loop.call_soon(self.part, station, together)  # the loop comes to that when one of them waits
 
     def part(self, station: Station, claims: deque[Claim]) -> None:
         """All that are left get a task each."""
         while claims:
-            self.loop.create_task(self.work_on(station, claims.popleft()))
+            self.loop.create_task(self.work_through(station, deque([claims.popleft()])))
 
-    async def work_on(self, station: Station, claim: Claim) -> None:
+    async def work_through(self, station: Station, claims: deque[Claim]) -> None:
+        """One after the other for as long as none has to wait: a task of its own takes longer than work that does not. The
+        first that waits keeps this one, and one that was cancelled gives nobody else its turn."""
+        task = asyncio.current_task()
+        assert task
+        while claims and not task.cancelling():
+            await self.work_on(station, claims.popleft(), task)
+
+    async def work_on(self, station: Station, claim: Claim, task: asyncio.Task[None]) -> None:
         if claim.is_lost or self.is_drained:
             return self.conclude(claim, Wait())
-        claim.task = asyncio.current_task()  # not before: a task that is cancelled before it begins says nothing
+        claim.task = task  # not before: a task that is cancelled before it begins says nothing
         try:
             verdict = await station.work(claim)
             if station.processor.lane:
@@ -343,11 +346,6 @@ class Worker:
         while (self.claims or self.is_claiming) and not self.stopping.is_set():
             self.work.clear()
             await self.work.wait()
-
-
-def is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def processors_at(stations: Iterable[Station]) -> list[Processor]:
