@@ -162,7 +162,7 @@ async def reap(site: Site) -> None:
     assert await site.value("SELECT array_agg(DISTINCT epoch) FROM jobs") == [4]
 
 
-async def park(site: Site) -> None:
+async def bring_in(site: Site) -> None:
     await enqueue(site.connection, 2, columns="status='lost'")
     async with at_work(site.url, {"only": Recorder()}):
         assert set((await site.ended(2)).values()) == {"failed"}
@@ -442,7 +442,8 @@ IN_TRANSACTION: dict[str, Scenario] = {
     "claim_in_lane": claim_in_lane,
     "release": release,
     "reap": reap,
-    "park": park,
+    "statuses": bring_in,
+    "bring_in": bring_in,
     "pick": pick,
     "resume_workflow": resume_workflow,
     "depend": depend,

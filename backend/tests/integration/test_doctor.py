@@ -129,6 +129,14 @@ async def test_what_lies_still_in_the_database_is_a_warning(database_url: str, c
     assert is_well(checks), "warnings are no illness"
 
 
+async def test_what_nobody_looks_at_is_a_warning(database_url: str, connection: Any, tmp_path: Path) -> None:
+    await connection.execute("INSERT INTO jobs (workflow, status) VALUES ('image_generation', 'completed')")
+    await connection.execute("INSERT INTO jobs (workflow, status) VALUES ('danbooru_tagger', 'tagging')")
+    found = by_part(await examine(settings_in(tmp_path), database_url))["statuses"]
+    assert found.seen == "nobody looks at danbooru_tagger/tagging, image_generation/completed"
+    assert found.fix == "Any worker brings them in: glisk up, or glisk work."
+
+
 async def test_an_address_beyond_this_machine_wants_a_key(database_url: str, tmp_path: Path) -> None:
     found = by_part(await examine(settings_in(tmp_path, host="0.0.0.0"), database_url))
     assert found["access"].state == "broken"

@@ -101,3 +101,19 @@ async def test_the_reaper_looks_at_nothing_but_what_is_at_work(state: str, conne
         scans(await plan(planner, statement("reap", JOBS), [ONE_STEP.name], ["only"], ["pending"], [None], 3, "w"))
     )
     assert found <= {("Index Scan", "jobs_leased"), ("Index Scan", "jobs_pkey")} or state == "fresh"
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_where_rows_lie_is_found_without_a_look_at_each(state: str, connection: Any, planner: Any) -> None:
+    await prepare(connection, state)
+    nodes = [*walk(await plan(planner, statement("statuses", JOBS)))]
+    rows = sum(node["Actual Rows"] * node["Actual Loops"] for node in nodes if node.get("Relation Name") == "jobs")
+    assert rows <= 3, "one of each status"
+
+
+@pytest.mark.parametrize("state", ["fresh", "full", "drained"])
+async def test_what_is_brought_in_is_found_by_its_status(state: str, connection: Any, planner: Any) -> None:
+    await prepare(connection, state)
+    text = statement("bring_in", JOBS)
+    found = set(scans(await plan(planner, text, ONE_STEP.name, "only", "pending", False, None, "w")))
+    assert found <= {("Index Scan", f"jobs_{name}") for name in ("waiting", "leased", "pkey")} or state == "fresh"

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
@@ -340,6 +340,23 @@ async def test_a_suspect_of_a_paused_workflow_sends_nobody_away(
     worker, _ = idle_worker
     assert await worker.lookout.any_suspect()
     await connection.execute("INSERT INTO paused_workflows (workflow, actor) VALUES ($1, 'anna')", ONE_STEP.name)
+    assert not await worker.lookout.any_suspect()
+
+
+@pytest.mark.parametrize(
+    "lane",
+    ["held_at = now(), held_reason = 'no'", "open_at = now() + interval '1 hour'"],
+    ids=["held", "closed"],
+)
+async def test_a_suspect_in_a_lane_that_lets_nothing_through_sends_nobody_away(
+    lane: str, connection: Any, idle_worker: tuple[Worker, Recorder]
+) -> None:
+    await enqueue(connection, 1, columns="reclaims=2")
+    await connection.execute("INSERT INTO lanes (lane, max_concurrency) VALUES ('provider', 1)")
+    await connection.execute("INSERT INTO lane_steps VALUES ($1, 'only', 'provider')", ONE_STEP.name)
+    worker, _ = idle_worker
+    assert await worker.lookout.any_suspect()
+    await connection.execute(f"UPDATE lanes SET {lane}")
     assert not await worker.lookout.any_suspect()
 
 
@@ -845,6 +862,33 @@ async def test_a_row_in_a_status_that_nobody_knows_is_parked_with_the_seeds_word
         await finished(connection)
     row = await connection.fetchrow("SELECT status, error_message FROM jobs")
     assert tuple(row) == ("failed", 'Unknown workflow step: story="simple", status="lost"')
+
+
+async def test_a_row_that_somebody_left_at_work_without_a_lease_is_worked_on(
+    database_url: str, connection: Any
+) -> None:
+    (id,) = await enqueue(connection, 1, columns="status='only'")
+    recorder = Recorder()
+    async with at_work(database_url, {"only": recorder}):
+        assert await finished(connection) == {id: "completed"}
+    assert recorder.runs == {id: 1}
+
+
+@pytest.mark.parametrize("lease", [None, "gone"])
+async def test_a_row_that_somebody_ended_by_hand_has_ended(
+    lease: str | None, database_url: str, connection: Any
+) -> None:
+    (parent,) = await enqueue(connection, 1)
+    (child,) = await enqueue(connection, 1)
+    await connection.fetch(statement("depend", JOBS), child, [parent], "fail")
+    until = datetime(2026, 1, 1, tzinfo=UTC) if lease else None
+    await connection.execute(
+        "UPDATE jobs SET status = 'completed', leased_by = $2, leased_until = $3 WHERE id = $1", parent, lease, until
+    )
+    recorder = Recorder()
+    async with at_work(database_url, {"only": recorder}):
+        assert await finished(connection, 2) == {parent: "completed", child: "completed"}
+    assert recorder.runs == {child: 1}, "whoever waited for it waits no longer"
 
 
 async def test_a_jobs_own_number_of_attempts_counts(database_url: str, connection: Any) -> None:

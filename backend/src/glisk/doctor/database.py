@@ -13,10 +13,12 @@ from glisk.db.server import connected, require_head
 from glisk.doctor.finding import Finding, Patient, Probe, ok
 from glisk.engine import lanes
 from glisk.engine.link import Link
+from glisk.engine.reaper import way_in
+from glisk.engine.statements import statement
 from glisk.repositories.pipeline_board import actives
 from glisk.settings import variable
 from glisk.values import text
-from glisk.workflows import WORKFLOWS
+from glisk.workflows import JOBS, TOKENS, WORKFLOWS
 
 CHANNEL = "glisk_doctor"
 SKEW_S = 2.0
@@ -30,16 +32,6 @@ STALE = """
       (SELECT leased_by, leased_until FROM jobs WHERE workflow = s.workflow AND status = s.active AND leased_by IS NOT NULL
        ORDER BY id LIMIT 1000)) AS held
     WHERE leased_until < now() - interval '1 minute'"""
-# The index of what waits is walked from one status to the next: a million tokens have a dozen. What is at work is few.
-STATUSES = """
-    WITH RECURSIVE known AS (
-      (SELECT workflow, status FROM {table} WHERE finished_at IS NULL AND leased_by IS NULL ORDER BY workflow, status LIMIT 1)
-      UNION ALL
-      SELECT n.workflow, n.status FROM known k CROSS JOIN LATERAL (
-        SELECT workflow, status FROM {table}
-        WHERE finished_at IS NULL AND leased_by IS NULL AND (workflow, status) > (k.workflow, k.status)
-        ORDER BY workflow, status LIMIT 1) n)
-    SELECT workflow, status FROM known UNION SELECT workflow, status FROM {table} WHERE leased_by IS NOT NULL"""
 LAG = """
     SELECT chain_id, contract_address, GREATEST(head_no - tip_no, 0) AS blocks, halted,
       extract(epoch FROM now() - updated_at)::float8 AS silent FROM chain_cursor ORDER BY chain_id, contract_address"""
@@ -125,18 +117,26 @@ async def leases(url: str) -> Finding:
 
 
 async def statuses(url: str) -> Finding:
-    found = [row for table in ("tokens_s0", "jobs") for row in await read(url, STATUSES.format(table=table))]
-    odd = [f"{row['workflow']}/{row['status']}" for row in found if not is_known(row)]
-    if not odd:
-        return ok("all are known")
-    return Finding(
-        "warning", f"unknown: {', '.join(odd)}", "Work of another version of Glisk: run that, or retry them."
-    )
+    found = [row for table in (TOKENS, JOBS) for row in await read(url, statement("statuses", table))]
+    strangers = sorted({f"{row['workflow']}/{row['status']}" for row in found if not is_known(row)})
+    if strangers:
+        fix = "Work of another version of Glisk: run that, or retry them."
+        return Finding("warning", f"unknown: {', '.join(strangers)}", fix)
+    lost = sorted({f"{row['workflow']}/{row['status']}" for row in found if is_lost(row)})
+    if lost:
+        return Finding(
+            "warning", f"nobody looks at {', '.join(lost)}", "Any worker brings them in: glisk up, or glisk work."
+        )
+    return ok("all are known")
 
 
 def is_known(row: Any) -> bool:
     flow = WORKFLOWS.get(row["workflow"])
     return flow is not None and row["status"] in flow.statuses()
+
+
+def is_lost(row: Any) -> bool:
+    return way_in(WORKFLOWS[row["workflow"]], row["status"], row["leased"]) is not None
 
 
 def named(row: Any) -> str:

@@ -7,19 +7,21 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from glisk.engine.link import Link, LinkLost
 from glisk.engine.statements import statement
 from glisk.engine.workflow import WorkTable
 
+ServedStep: TypeAlias = tuple[str, str, str]  # a workflow, a waiting state of it, and the active one
+
 EVERY_S, SINCE, HORIZON = 1.0, timedelta(seconds=2), timedelta(minutes=1)
 
 
 class Lookout:
-    """`steps` are (workflow, waiting state) by table. It looks when told that nothing more is ready, though not every time."""
+    """`steps`: those served, by table. It looks when told that nothing more is ready, though not every time."""
 
-    def __init__(self, link: Link, steps: Mapping[WorkTable, Sequence[tuple[str, str]]], on_due: Callable[[], None]):
+    def __init__(self, link: Link, steps: Mapping[WorkTable, Sequence[ServedStep]], on_due: Callable[[], None]):
         self.link, self.steps, self.on_due = link, steps, on_due
         self.look = asyncio.Event()
 

@@ -1,19 +1,23 @@
-"""Gives back what dead workers held, and parks what nobody can work on. At start-up and on a timer alike."""
+"""Gives back what dead workers held, and brings in what lies where nobody would find it. At start-up and on a timer alike."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import structlog
 
 from glisk.engine import store
+from glisk.engine.decide import storable
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
-from glisk.engine.workflow import Workflow, WorkTable
+from glisk.engine.workflow import FAILED, Workflow, WorkTable, by_name
 
 log = structlog.get_logger()
+TOLD = ("id", "workflow", "was", "status")
+
+Way: TypeAlias = tuple[str, bool, str | None]  # to which status, whether that ends it, and what to say of it
 
 
 class Reaper:
@@ -32,17 +36,38 @@ class Reaper:
     async def reap_table(self, table: WorkTable, workflows: list[Workflow]) -> int:
         async with self.link.transaction() as fetch:
             reaped = await fetch(statement("reap", table), *steps(workflows), self.most_reclaims, self.actor)
-            parked = [row for workflow in workflows for row in await self.park(fetch, workflow)]
+            brought_in = await self.bring_in(fetch, table, workflows)
             if table.edges:
-                ended = [row["id"] for row in (*reaped, *parked) if row["releases"]]
+                ended = [row["id"] for row in (*reaped, *brought_in) if row["releases"]]
                 await store.release(fetch, table, ended, self.good)
-        for what, row in [*(("lease expired", row) for row in reaped), *(("status unknown", row) for row in parked)]:
-            log.warning(what, id=row["id"], workflow=row["workflow"], status=row["status"])
-        return len(reaped)
+        for row in reaped:
+            log.warning("lease expired", id=row["id"], workflow=row["workflow"], status=row["status"])
+        for row in brought_in:
+            log.warning("brought in from where nobody looks", **{name: row[name] for name in TOLD})
+        return len(reaped) + len(brought_in)
 
-    async def park(self, fetch: store.Fetch, workflow: Workflow) -> list[Any]:
-        statuses = sorted(workflow.statuses())
-        return list(await fetch(statement("park", workflow.table), workflow.name, statuses, self.actor))
+    async def bring_in(self, fetch: store.Fetch, table: WorkTable, workflows: list[Workflow]) -> list[Any]:
+        """What somebody wrote by hand, or another version of us, into a status in which it would lie for ever."""
+        lying, known = await fetch(statement("statuses", table)), by_name(workflows)
+        ways = {
+            (row["workflow"], row["status"]): way
+            for row in lying
+            if (flow := known.get(row["workflow"])) and (way := way_in(flow, row["status"], row["leased"]))
+        }
+        text = statement("bring_in", table)
+        return [row for place, way in ways.items() for row in await fetch(text, *place, *way, self.actor)]
+
+
+def way_in(workflow: Workflow, status: str, is_leased: bool) -> Way | None:
+    """None: where it is somebody finds it."""
+    waiting = {workflow.active(waiting): waiting for waiting in workflow.steps}
+    if status in workflow.steps or (is_leased and status in waiting):
+        return None
+    if status in waiting:
+        return waiting[status], False, None
+    if status in workflow.finals:
+        return status, True, None
+    return FAILED, True, storable(f'Unknown workflow step: story="{workflow.name}", status="{status}"')
 
 
 def steps(workflows: Iterable[Workflow]) -> tuple[list[Any], ...]:

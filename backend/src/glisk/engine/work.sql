@@ -66,14 +66,14 @@ spent AS (
   FROM filled f WHERE l.lane = $7)
 SELECT g.n AS granted, GREATEST(0, 1 - (g.tokens - g.n)) / g.rate AS next_in, c.* FROM granted g LEFT JOIN claimed c ON true
 
--- name: due (workflows, waitings, since, within)
+-- name: due (workflows, waitings, actives, since, within)
 -- How many seconds until the next row that waits for its time is ready, if that is soon; none or less if it became so since
 -- the last look.
 SELECT min(extract(epoch FROM r.ready_at - now()))::float8 AS seconds
-FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN generate_series(0, 9) AS level(priority) CROSS JOIN LATERAL (
+FROM unnest($1::text[], $2::text[], $3::text[]) AS s(workflow, waiting, active) CROSS JOIN generate_series(0, 9) AS level(priority) CROSS JOIN LATERAL (
   SELECT ready_at FROM {table}
   WHERE workflow = s.workflow AND status = s.waiting AND {waits} AND priority = level.priority
-    AND ready_at > now() - $3::interval AND ready_at <= now() + $4::interval
+    AND ready_at > now() - $4::interval AND ready_at <= now() + $5::interval
   ORDER BY ready_at LIMIT 1) r
 
 -- name: load (workflows, waitings, actives, limit, whose)
@@ -194,31 +194,47 @@ logged AS (
   SELECT id, workflow, active, status, epoch, $6, jsonb_build_object('error', error, 'lost_by', leased_by), started_at FROM reaped)
 SELECT id, workflow, status, releases FROM reaped
 
--- name: suspects (workflows, waitings)
+-- name: suspects (workflows, waitings, actives)
+-- Whether there are any that can be had: nobody need stand aside for one that is paused, or whose lane lets nothing through.
 SELECT EXISTS (
-  SELECT FROM unnest($1::text[], $2::text[]) AS s(workflow, waiting) CROSS JOIN LATERAL (
+  SELECT FROM unnest($1::text[], $2::text[], $3::text[]) AS s(workflow, waiting, active) CROSS JOIN LATERAL (
     SELECT FROM {table} t WHERE t.workflow = s.workflow AND t.status = s.waiting AND finished_at IS NULL AND reclaims >= 2
       AND ready_at <= now() LIMIT 1) x
-  WHERE NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = s.workflow)) AS any
+  WHERE NOT EXISTS (SELECT FROM paused_workflows p WHERE p.workflow = s.workflow)
+    AND NOT EXISTS (
+      SELECT FROM lane_steps p JOIN lanes l USING (lane) WHERE p.workflow = s.workflow AND p.active = s.active
+        AND (l.open_at > now() OR l.held_at IS NOT NULL AND (l.held_until IS NULL OR l.held_until > now())))) AS any
 
--- name: park (workflow, its statuses, actor)
--- A row in a status that its workflow does not know would wait for ever and say nothing.
-WITH lost AS MATERIALIZED (
+-- name: statuses ()
+-- In which statuses rows wait and in which they are at work. The index of what waits is walked from one status to the next: a
+-- million rows have a dozen. What is at work is few.
+WITH RECURSIVE waiting AS (
+  (SELECT workflow, status FROM {table} WHERE {waits} ORDER BY workflow, status LIMIT 1)
+  UNION ALL
+  SELECT n.workflow, n.status FROM waiting w CROSS JOIN LATERAL (
+    SELECT workflow, status FROM {table} WHERE {waits} AND (workflow, status) > (w.workflow, w.status)
+    ORDER BY workflow, status LIMIT 1) n)
+SELECT workflow, status, false AS leased FROM waiting
+UNION SELECT workflow, status, true FROM {table} WHERE leased_by IS NOT NULL
+
+-- name: bring_in (workflow, status, to, ends, error, actor)
+-- Rows that lie where no claim finds them: what waits in such a status, or has a lease there that has expired.
+WITH stray AS MATERIALIZED (
   SELECT * FROM (
-    SELECT id, status FROM {table} WHERE workflow = $1 AND status <> ALL ($2::text[]) AND {waits}
-    ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED) waiting
+    SELECT id FROM {table} WHERE workflow = $1 AND status = $2 AND {waits}
+    ORDER BY priority, ready_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED) waiting
   UNION ALL SELECT * FROM (
-    SELECT id, status FROM {table} WHERE workflow = $1 AND status <> ALL ($2::text[]) AND leased_by IS NOT NULL AND leased_until < now()
+    SELECT id FROM {table} WHERE workflow = $1 AND status = $2 AND leased_by IS NOT NULL AND leased_until < now()
     ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED) leased),
-parked AS (
-  UPDATE {table} t SET status = 'failed', finished_at = now(), epoch = t.epoch + 1, updated_at = now(),
-    leased_by = NULL, leased_until = NULL, {error} = left(format('Unknown workflow step: story="%s", status="%s"', t.workflow, lost.status), 1000)
-  FROM lost WHERE t.id = lost.id
-  RETURNING t.id, t.workflow, lost.status AS was, t.status, t.epoch, t.{error} AS error, {has_children} AS releases),
+moved AS (
+  UPDATE {table} t SET status = $3, finished_at = CASE WHEN $4 THEN now() END, {error} = COALESCE($5, t.{error}),
+    epoch = t.epoch + 1, leased_by = NULL, leased_until = NULL, updated_at = now()
+  FROM stray WHERE t.id = stray.id
+  RETURNING t.id, t.workflow, t.status, t.epoch, t.{error} AS error, {has_children} AND $4 AS releases),
 logged AS (
   INSERT INTO events (item_id, workflow, from_status, to_status, epoch, actor, data)
-  SELECT id, workflow, was, status, epoch, $3, jsonb_build_object('error', error) FROM parked)
-SELECT id, workflow, was AS status, releases FROM parked
+  SELECT id, workflow, $2, status, epoch, $6, CASE WHEN error IS NOT NULL THEN jsonb_build_object('error', error) END FROM moved)
+SELECT id, workflow, $2 AS was, status, releases FROM moved
 
 -- name: open_attempt (item, step, epoch, provider, model, seed, prompt hash, worker, prompt, prompt source, cost)
 -- Committed before the call. attempts_one_open refuses a second unresolved one: the caller then resumes what is open. The

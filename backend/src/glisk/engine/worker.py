@@ -21,7 +21,7 @@ from glisk.engine.claim import Claim, Fence, Hears, Processor
 from glisk.engine.decide import Done, Hold, Retry, Verdict, Wait, decide, storable
 from glisk.engine.heart import Heart
 from glisk.engine.link import Link, LinkLost, persistently
-from glisk.engine.lookout import Lookout
+from glisk.engine.lookout import Lookout, ServedStep
 from glisk.engine.notebook import Notebook
 from glisk.engine.reaper import Reaper
 from glisk.engine.settler import Settler
@@ -82,7 +82,7 @@ class Worker:
         self.is_drained = False  # whatever has not begun by then does not begin
         self.is_claiming = False
         self.link = self.a_link()
-        self.lookout = Lookout(self.link, waiting_by_table(stations), lambda: self.notified(""))
+        self.lookout = Lookout(self.link, steps_by_table(stations), lambda: self.notified(""))
         self.suspects = Suspects(self, self.lookout, pace.lease.total_seconds() / 2)
         self.notebook = Notebook([self.a_link() for _ in range(NOTE_LINKS)], name, pace.lease, self.lose)
         good = sorted({status for station in stations for status in station.workflow.goods()})
@@ -353,10 +353,11 @@ def processors_at(stations: Iterable[Station]) -> list[Processor]:
     return list({id(station.processor): station.processor for station in stations}.values())
 
 
-def waiting_by_table(stations: Iterable[Station]) -> dict[WorkTable, list[tuple[str, str]]]:
-    found: dict[WorkTable, list[tuple[str, str]]] = defaultdict(list)
+def steps_by_table(stations: Iterable[Station]) -> dict[WorkTable, list[ServedStep]]:
+    found: dict[WorkTable, list[ServedStep]] = defaultdict(list)
     for station in stations:
-        found[station.workflow.table].append((station.workflow.name, station.waiting))
+        flow, waiting = station.workflow, station.waiting
+        found[flow.table].append((flow.name, waiting, flow.active(waiting)))
     return found
 
 
