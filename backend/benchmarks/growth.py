@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -12,8 +14,10 @@ from benchmarks import claim, meter, rounds, stage
 from benchmarks.peers.ours import NOOP
 from benchmarks.rounds import Figures
 from benchmarks.row import Row, compared
+from glisk.engine.link import Link
+from glisk.engine.reaper import Reaper
 
-ROUNDS, LIMIT = 3, 100
+ROUNDS, LIMIT, REAPS = 3, 100, 20
 READY, FINISHED, DELAYED = 10_000, 3_000_000, 300_000
 CYCLES, CYCLE = 5, 10_000
 FILL_FINISHED = f"""
@@ -35,23 +39,38 @@ def claims(server: str) -> Iterator[Row]:
     with stage.database(server, "ours") as small, stage.database(server, "ours") as large:
         stage.execute(small, FILL_READY, "VACUUM ANALYZE jobs")
         stage.execute(large, FILL_FINISHED, FILL_DELAYED, FILL_READY, "VACUUM ANALYZE jobs", "CHECKPOINT")
-        turns = {"empty": partial(claim_turn, small), "full": partial(claim_turn, large)}
-        figures = rounds.interleaved(f"claim of {LIMIT}", turns, ROUNDS)
-    for unit, ours in figures["full"].items():
-        measure = f"claim of {LIMIT} beside {FINISHED:,} finished and {DELAYED:,} delayed, {unit}"
-        theirs = figures["empty"][unit]
-        yield compared("engine", measure, "itself beside none", ours=ours, theirs=theirs, at_least=0.667)
+        turns = {"empty": partial(looking_turn, small), "full": partial(looking_turn, large)}
+        figures = rounds.interleaved("beside", turns, ROUNDS)
+    for what, ours in figures["full"].items():
+        measure = f"beside {FINISHED:,} finished and {DELAYED:,} delayed, {what}"
+        yield compared(
+            "engine", measure, "itself beside none", ours=ours, theirs=figures["empty"][what], at_least=0.667
+        )
 
 
-def claim_turn(url: str) -> Figures:
-    async def cost() -> Figures:
-        connection = await asyncpg.connect(url)
+def looking_turn(url: str) -> Figures:
+    """What a claim costs, and what it costs to look for what dead workers held."""
+
+    async def costs() -> Figures:
+        link = Link(url, steady=True)
         try:
-            return dict(zip(claim.UNITS, await claim.median_cost(connection, NOOP, "pending", LIMIT), strict=True))
+            claimed = await claim.median_cost(await link.opened(), NOOP, "pending", LIMIT)
+            named = (f"claim of {LIMIT}, {unit}" for unit in claim.UNITS)
+            return {**dict(zip(named, claimed, strict=True)), "look of the reaper, ms": await median_reap(link)}
         finally:
-            await connection.close()
+            await link.close()
 
-    return asyncio.run(cost())
+    return asyncio.run(costs())
+
+
+async def median_reap(link: Link) -> float:
+    reaper = Reaper(link, [NOOP], most_reclaims=3, actor="bench", good=["completed"])
+    taken = []
+    for _ in range(REAPS):
+        started = time.perf_counter()
+        assert not await reaper.reap()
+        taken.append(1000 * (time.perf_counter() - started))
+    return statistics.median(taken)
 
 
 def drains(server: str) -> Iterator[Row]:
