@@ -371,8 +371,8 @@ class Evil:
 
 @pytest.mark.parametrize(
     "verdict",
-    [Done({"result_url": Evil()}), Wait(cast("Any", Evil())), Done(closes=cast("Any", True))],
-    ids=["a fact", "a delay", "a closing"],
+    [Done({"result_url": Evil()}), Done(closes=cast("Any", True))],
+    ids=["a fact", "a closing"],
 )
 async def test_what_nobody_can_write_fails_alone(verdict: Verdict, database_url: str, connection: Any) -> None:
     bad, *good = await enqueue(connection, 5)
@@ -449,6 +449,40 @@ async def test_a_row_that_is_orphaned_again_and_again_is_given_up(database_url: 
     assert tuple(row) == ("failed", "Orphaned 4 times")
 
 
+async def test_a_row_that_was_orphaned_for_ages_is_given_up(database_url: str, connection: Any) -> None:
+    await enqueue(connection, 1)
+    await connection.execute(
+        "UPDATE jobs SET status = 'only', leased_by = 'dead', leased_until = now() - interval '1 s', reclaims = 32767"
+    )
+    async with at_work(database_url, {"only": Recorder()}):
+        await finished(connection)
+    assert await connection.fetchval("SELECT error_message FROM jobs") == "Orphaned 32768 times"
+
+
+async def test_a_child_that_somebody_let_go_by_hand_does_not_hold_up_its_parent(
+    database_url: str, connection: Any
+) -> None:
+    parent, child = await enqueue(connection, 2)
+    await connection.execute("UPDATE jobs SET has_children = true WHERE id = $1", parent)
+    await connection.execute("INSERT INTO job_dependencies (parent_id, child_id) VALUES ($1, $2)", parent, child)
+    async with at_work(database_url, {"only": Recorder()}):
+        assert await finished(connection, 2) == dict.fromkeys((parent, child), "completed")
+
+
+async def test_a_provider_that_asks_for_an_age_uses_no_attempt(database_url: str, connection: Any) -> None:
+    await connection.execute("INSERT INTO lanes (lane, max_concurrency, max_rate, rate) VALUES ('provider', 1, 10, 10)")
+    await enqueue(connection, 1)
+
+    async def never(claim: Claim) -> Verdict:
+        return Wait(timedelta.max, closes_lane=True)
+
+    recorder = Recorder(never)
+    recorder.lane = "provider"
+    async with at_work(database_url, {"only": recorder}, lane=lanes.Lane("provider", (JOBS,))):
+        await true(connection, "SELECT ready_at > now() + interval '1 month' FROM jobs")
+    assert tuple(await connection.fetchrow("SELECT retry_count, status FROM jobs")) == (0, "pending")
+
+
 async def test_facts_are_noted_in_the_middle_of_the_work(database_url: str, connection: Any) -> None:
     await enqueue(connection, 1)
     noted: list[bool] = []
@@ -490,8 +524,20 @@ async def return_a_word(claim: Claim) -> Any:
     return "done"
 
 
+async def return_what_cannot_be_shown(claim: Claim) -> Any:
+    class Shy:
+        def __repr__(self) -> str:
+            raise SystemExit
+
+    return Shy()
+
+
 async def return_facts_that_are_none(claim: Claim) -> Any:
     return Done(["result"])  # type: ignore[arg-type]  # that is the mistake
+
+
+async def wait_for_nobody_knows_how_long(claim: Claim) -> Any:
+    return Wait(cast("Any", Evil()))
 
 
 async def fail_without_words(claim: Claim) -> Any:
@@ -505,7 +551,9 @@ async def fail_without_words(claim: Claim) -> Any:
         (cancel_itself, "unexpected CancelledError"),
         (return_nothing, "a processor returns Done, Retry, Wait, Hold or Fail, not None"),
         (return_a_word, "not 'done'"),
+        (return_what_cannot_be_shown, "unexpected SystemExit"),
         (return_facts_that_are_none, "unexpected TypeError"),
+        (wait_for_nobody_knows_how_long, "unexpected TypeError"),
         (fail_without_words, "None"),
         (panic, "unexpected Unprintable, which cannot be printed"),
     ],

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from glisk.engine.decide import (
     ERROR_LIMIT,
+    LONGEST_DELAY,
     Done,
     Fail,
     Hold,
@@ -28,13 +29,12 @@ from glisk.engine.options import own_backoff
 from glisk.engine.workflow import Workflow
 from glisk.workflows import TOKEN, WORKFLOWS
 
-DAY = timedelta(days=1)
 texts = st.text(st.characters(), max_size=1200)
 verdicts: st.SearchStrategy[Verdict] = st.one_of(
     st.builds(Done),
     st.builds(Fail, texts),
-    st.builds(Retry, texts, category=st.just("network"), after=st.none() | st.timedeltas(timedelta(), DAY)),
-    st.builds(Wait, st.timedeltas(timedelta(), DAY), st.none() | texts),
+    st.builds(Retry, texts, category=st.just("network"), after=st.none() | st.timedeltas()),
+    st.builds(Wait, st.timedeltas(), st.none() | texts),
     st.builds(Hold, texts),
     st.builds(Review, texts),
 )
@@ -79,7 +79,7 @@ def test_every_verdict_leads_to_a_known_status(case: tuple[Workflow, Row], verdi
 def test_counts_and_delays_are_bounded(case: tuple[Workflow, Row], verdict: Verdict, jitter: float) -> None:
     to = decide(*case, verdict, jitter=jitter)
     assert 0 <= to.retry_count <= 1000
-    assert to.delay is None or timedelta() <= to.delay <= DAY
+    assert to.delay is None or timedelta() <= to.delay <= LONGEST_DELAY
     assert 0 <= to.facts.get("generation_attempts", 0) <= 3
 
 

@@ -16,6 +16,7 @@ Outcome: TypeAlias = Literal["open", "done", "refused", "failed", "cancelled", "
 
 ERROR_LIMIT = 1000
 AFTER_A_HOLD = timedelta(seconds=5)  # the lane is held; where there is none, this keeps us from asking without a rest
+LONGEST_DELAY = timedelta(days=366)  # whatever a provider asks for: the calendar ends somewhere
 COUNT_LIMIT = 1000  # a step without a budget may fail for years; the count is for people and for the back-off
 
 
@@ -149,7 +150,7 @@ def concluded(workflow: Workflow, row: Held, verdict: Verdict, jitter: float) ->
             return retried(workflow, step, row, verdict, jitter)
         case Wait(after, message):
             facts = {error: storable(message)} if message else {}
-            return Transition(row.waiting, False, row.retry_count, after, facts | within_budget(step, row))
+            return Transition(row.waiting, False, row.retry_count, bounded(after), facts | within_budget(step, row))
         case Hold(reason):
             facts = {error: storable(reason)} | within_budget(step, row)
             return Transition(row.waiting, False, row.retry_count, AFTER_A_HOLD, facts)
@@ -178,8 +179,12 @@ def retried(workflow: Workflow, step: Step, row: Held, verdict: Retry, jitter: f
     backoff = row.backoff or step.backoff
     rest = backoff.after(failures, jitter) if backoff else None
     facts[workflow.table.error] = storable(verdict.error)
-    delay = rest if verdict.after is None else verdict.after
+    delay = rest if verdict.after is None else bounded(verdict.after)
     return Transition(status, workflow.is_final(status), failures, delay, facts)
+
+
+def bounded(delay: timedelta) -> timedelta:
+    return min(max(delay, timedelta()), LONGEST_DELAY)
 
 
 def storable(error: str, limit: int = ERROR_LIMIT) -> str:

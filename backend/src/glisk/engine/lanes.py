@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from glisk.engine.decide import storable
+from glisk.engine.decide import bounded, storable
 from glisk.engine.link import Link
 from glisk.engine.statements import statement
 from glisk.engine.store import Fetch, in_order
@@ -109,7 +109,7 @@ async def resume(link: Link, lane: str, *, actor: str = SOMEBODY) -> bool:
 
 async def slow(link: Link, lane: str, after: timedelta) -> None:
     """The provider asked for a pause."""
-    await link.fetch(statement("slow_lane"), lane, after)
+    await link.fetch(statement("slow_lane"), lane, bounded(after))
 
 
 async def limit(link: Link, lane: str, concurrency: int, rate: float | None = None, *, actor: str = SOMEBODY) -> bool:

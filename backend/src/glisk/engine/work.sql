@@ -143,6 +143,7 @@ SELECT CASE WHEN count(*) < cardinality($1) THEN COALESCE(array_agg(id), '{}') E
 -- name: release (finished parents, good statuses)
 -- In the settle's transaction, when a settled row says `releases`; repeated with what it fails, since that has children too.
 -- A statement of its own: inside settle it would run on the older snapshot and miss a child enqueued while settle waited.
+-- Somebody may have let a child go by hand: its count is 0 already.
 WITH edge AS (
   UPDATE {edges} d SET released_at = now() FROM {table} p
   WHERE d.parent_id = p.id AND p.id = ANY ($1) AND d.released_at IS NULL
@@ -152,7 +153,7 @@ locked AS MATERIALIZED (
   SELECT c.child_id, c.n, c.broken AND t.finished_at IS NULL AS broken, t.status AS was
   FROM {table} t JOIN child c ON c.child_id = t.id ORDER BY t.id FOR UPDATE OF t),
 moved AS (
-  UPDATE {table} t SET dependency_count = t.dependency_count - l.n, updated_at = now(),
+  UPDATE {table} t SET dependency_count = GREATEST(0, t.dependency_count - l.n), updated_at = now(),
     status = CASE WHEN l.broken THEN 'failed' ELSE t.status END,
     {error} = CASE WHEN l.broken THEN 'A job this one waits for failed' ELSE t.{error} END,
     finished_at = CASE WHEN l.broken THEN now() ELSE t.finished_at END
@@ -181,7 +182,7 @@ judged AS (
       THEN COALESCE(t.{error}, format('Max retries exceeded (orphaned in %s)', e.active)) END AS doom
   FROM expired e JOIN {table} t ON t.id = e.id),
 reaped AS (
-  UPDATE {table} t SET epoch = t.epoch + 1, reclaims = t.reclaims + 1, leased_by = NULL, leased_until = NULL, updated_at = now(),
+  UPDATE {table} t SET epoch = t.epoch + 1, reclaims = LEAST(t.reclaims, $5) + 1, leased_by = NULL, leased_until = NULL, updated_at = now(),
     not_before = now(),
     status = CASE WHEN j.doom IS NULL THEN j.waiting ELSE 'failed' END,
     {budget} = CASE WHEN j.doom IS NULL THEN LEAST(t.{budget}, j.budget - 1) ELSE t.{budget} END,

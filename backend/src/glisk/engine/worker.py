@@ -378,7 +378,7 @@ def decided(claim: Claim, verdict: Verdict) -> Decided:
         if not isinstance(verdict, Verdict):
             raise TypeError(f"a processor returns Done, Retry, Wait, Hold or Fail, not {verdict!r}")
         return claim, decide(claim.workflow, claim, verdict, jitter=jitter)
-    except Exception as error:
+    except BaseException as error:  # its repr may raise anything
         return claim, decide(claim.workflow, claim, unexpected(error, claim), jitter=jitter)
 
 
@@ -393,5 +393,5 @@ def unexpected(error: BaseException, claim: Claim) -> Verdict:
 def words_of(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:
+    except BaseException:
         return f"{type(error).__name__}, which cannot be printed"
